@@ -1,0 +1,55 @@
+import { eventIterator } from '@orpc/contract';
+import { z } from 'zod';
+import { OUTCOMES, storedMessageSchema, trajectoryDetailSchema, trajectorySummarySchema } from '../trajectory.ts';
+import { base } from './base.ts';
+
+/** Which trajectories a list, a count or an export means. All given conditions must hold. */
+export const trajectoryFilterSchema = z.object({
+  runId: z.string().optional(),
+  outcomes: z.array(z.enum(OUTCOMES)).optional(),
+  models: z.array(z.string()).optional(),
+  /** Full-text query over the visible text; words are ANDed, "quotes" make a phrase, two Chinese characters suffice. */
+  query: z.string().max(500).optional(),
+  ids: z.array(z.string()).max(10_000).optional(),
+});
+export type TrajectoryFilter = z.infer<typeof trajectoryFilterSchema>;
+
+/** Events of one live trajectory. `seq` of deltas is the seq the finished message will have. */
+export const liveEventSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('message'), message: storedMessageSchema }),
+  z.object({ type: z.literal('delta'), seq: z.number().int(), channel: z.enum(['content', 'reasoning', 'tool']), text: z.string() }),
+  z.object({ type: z.literal('header'), detail: trajectoryDetailSchema }),
+  /** The subscriber fell behind or the engine restarted: refetch. */
+  z.object({ type: z.literal('reset') }),
+]);
+export type LiveEvent = z.infer<typeof liveEventSchema>;
+
+export const trajectoriesContract = {
+  /** One keyset page, newest first. `before` is the `n` of the last row of the previous page. */
+  list: base
+    .input(z.object({ filter: trajectoryFilterSchema, before: z.number().int().optional(), limit: z.number().int().min(1).max(500).default(100) }))
+    .output(z.object({ items: z.array(trajectorySummarySchema), nextBefore: z.number().int().nullable() })),
+  /** How many match, and how many there are; facets count within the filter without its own dimension. */
+  counts: base.input(z.object({ filter: trajectoryFilterSchema })).output(
+    z.object({
+      total: z.number().int(),
+      matching: z.number().int(),
+      outcomes: z.record(z.string(), z.number().int()),
+      runs: z.array(z.object({ id: z.string(), name: z.string(), count: z.number().int() })),
+      models: z.array(z.object({ model: z.string(), count: z.number().int() })),
+    }),
+  ),
+  get: base.input(z.object({ id: z.string() })).output(trajectoryDetailSchema),
+  /** Messages with seq > after (default all from the start); large contents are cut, see `contentBytes`. */
+  messages: base
+    .input(z.object({ id: z.string(), after: z.number().int().default(-1), limit: z.number().int().min(1).max(1000).default(200) }))
+    .output(z.object({ items: z.array(storedMessageSchema), more: z.boolean() })),
+  /** The whole content of one message. */
+  content: base.input(z.object({ id: z.string(), seq: z.number().int() })).output(z.object({ content: z.string() })),
+  /** The trajectory as pretty JSON text, exactly as stored; `truncated` when it was cut at 5 MB for display. */
+  raw: base.input(z.object({ id: z.string() })).output(z.object({ json: z.string(), truncated: z.boolean() })),
+  /** Stored messages after `since`, then live deltas and messages until the trajectory ends. */
+  subscribe: base.input(z.object({ id: z.string(), since: z.number().int().default(-1) })).output(eventIterator(liveEventSchema)),
+  /** Ticks (at most 2 per second) when trajectories were added, ended or removed; `newest` is the highest `n`. */
+  changes: base.output(eventIterator(z.object({ total: z.number().int(), newest: z.number().int() }))),
+};
