@@ -34,7 +34,7 @@ CREATE TABLE prompts (
 CREATE INDEX prompts_by_state ON prompts (run_id, state, idx);
 
 CREATE TABLE trajectories (
-  n INTEGER PRIMARY KEY,
+  n INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
   kind TEXT NOT NULL,
   title TEXT NOT NULL,
@@ -104,3 +104,13 @@ CREATE TABLE blobs (
 
 -- One row per trajectory (rowid = n) over its visible text, segmented by the store so that two Chinese characters are found.
 CREATE VIRTUAL TABLE trajectory_text USING fts5 (text, content='', contentless_delete=1, tokenize="unicode61 remove_diacritics 2");
+
+CREATE TRIGGER messages_drop_blob AFTER DELETE ON messages WHEN old.content_blob IS NOT NULL
+BEGIN
+  DELETE FROM blobs WHERE id = old.content_blob;
+END;
+
+CREATE TRIGGER trajectories_drop_text AFTER DELETE ON trajectories
+BEGIN
+  DELETE FROM trajectory_text WHERE rowid = old.n;
+END;
