@@ -1,0 +1,111 @@
+/**
+ * `npm test [-- unit | e2e | part of a file's path …]`: sets up what is missing, then runs the units and services (Vitest)
+ * and the app in a browser (Playwright). The last line is the count.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { findChromium } from './lib/chromium.mjs';
+import { countLine, playwrightCounts, vitestCounts } from './lib/counts.mjs';
+import { findElectron, hasDisplay } from './lib/electron.mjs';
+import { duration, insideEnv, main, passThrough, root, say, SetupError } from './lib/run.mjs';
+import { ensureBuilt, ensureInstalled, nodeBinary } from './lib/setup.mjs';
+
+const results = join(root, 'test-results');
+
+await main(async () => {
+  const { unit, e2e, patterns } = readArguments(process.argv.slice(2));
+  const suites = [];
+  const installed = await attempt(suites, 'install', async () => {
+    await ensureInstalled();
+    return true;
+  });
+  if (!installed) return summary(suites);
+  const setUp = await attempt(suites, 'set-up', async () => {
+    if (e2e) await ensureBuilt();
+    const chromium = await findChromium({ install: e2e });
+    return chromium ? { CHROMIUM: chromium } : {};
+  });
+  mkdirSync(results, { recursive: true });
+  if (unit) suites.push(await runUnits(patterns, setUp ?? {}));
+  if (e2e && setUp) suites.push(...(await runE2e(patterns, setUp)));
+  return summary(suites);
+});
+
+function readArguments(args) {
+  const parts = args.filter((arg) => arg === 'unit' || arg === 'e2e');
+  const patterns = args.filter((arg) => !parts.includes(arg));
+  return {
+    patterns,
+    unit: parts.length === 0 || parts.includes('unit'),
+    e2e: (parts.length === 0 || parts.includes('e2e')) && hasSpecs(patterns),
+  };
+}
+
+/** Whether any browser spec matches, so that a run of one unit test needs no build. */
+function hasSpecs(patterns) {
+  const folder = join(root, 'e2e', 'specs');
+  if (!existsSync(folder)) return false;
+  const specs = readdirSync(folder, { recursive: true }).map((name) => `e2e/specs/${String(name).replaceAll('\\', '/')}`);
+  return specs.some((spec) => spec.endsWith('.spec.ts') && (patterns.length === 0 || patterns.some((part) => spec.includes(part))));
+}
+
+/** A set-up that fails is one failure among the others: what does not need it still runs. */
+async function attempt(suites, name, work) {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    say(error.message);
+    suites.push({ name, passed: 0, failed: 1, skipped: 0, note: 'see above' });
+    return undefined;
+  }
+}
+
+async function runUnits(patterns, env) {
+  const run = await runner('unit', [
+    'node_modules/vitest/vitest.mjs', 'run', '--passWithNoTests', '--reporter=minimal', '--reporter=json',
+    '--outputFile.json=test-results/unit.json', ...patterns,
+  ], env);
+  return { ...vitestCounts(run.report, run.code), ms: run.ms };
+}
+
+async function runE2e(patterns, env) {
+  const run = await runner('e2e', ['node_modules/@playwright/test/cli.js', 'test', '--pass-with-no-tests', ...patterns], env);
+  const suites = playwrightCounts(run.report, run.code).map((suite, index) => (index === 0 ? { ...suite, ms: run.ms } : suite));
+  const shell = suites.find((suite) => suite.name === 'e2e shell');
+  if (shell && !suites.some((suite) => suite.name === 'e2e electron')) {
+    const count = shell.passed + shell.failed + shell.skipped;
+    const why = findElectron() && !hasDisplay() ? 'no display' : 'no Electron binary';
+    suites.push({ name: 'e2e electron', passed: 0, failed: 0, skipped: count, note: `${why} on this machine` });
+  }
+  return suites;
+}
+
+async function runner(name, args, env) {
+  const file = join(results, `${name}.json`);
+  rmSync(file, { force: true });
+  const started = Date.now();
+  const code = await passThrough(nodeBinary(), args, { cwd: root, env: insideEnv(env), stdio: ['ignore', 'inherit', 'inherit'] });
+  // 130, 143: the person or the machine has stopped the run.
+  if (code === 130 || code === 143) process.exit(code);
+  const report = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+  return { code, report, ms: Date.now() - started };
+}
+
+function summary(suites) {
+  const table = [['', 'passed', 'failed', 'skipped', 'time']];
+  for (const { name, passed, failed, skipped, ms } of suites) {
+    table.push([name, String(passed), String(failed), String(skipped), ms === undefined ? '' : duration(ms)]);
+  }
+  const notes = ['', ...suites.map((suite) => suite.note ?? '')];
+  const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)));
+  const lines = table.map((row, index) => {
+    const cells = row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column])));
+    return `${cells.join('  ')}  ${notes[index]}`.trimEnd();
+  });
+  const ran = suites.reduce((total, suite) => total + suite.passed + suite.failed, 0);
+  const failed = suites.some((suite) => suite.failed > 0);
+  if (ran === 0) lines.push('Nothing ran: no test matches.');
+  process.stdout.write(`\n${lines.join('\n')}\n\n${countLine(suites)}\n`);
+  return failed || ran === 0 ? 1 : 0;
+}
