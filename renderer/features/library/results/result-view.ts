@@ -1,0 +1,105 @@
+import type { StoredMessage, ToolCall } from '#shared/trajectory.ts';
+import { looksLikeDiff } from './diff.ts';
+
+/** How a tool result is drawn. `text` is always the whole of what is shown as text, for copying and cutting. */
+export type ResultView =
+  | { kind: 'terminal'; text: string; exitCode: number | null; error: string | null }
+  | { kind: 'diff'; text: string; error: string | null }
+  | { kind: 'file'; text: string; firstLine: number; note: string | null }
+  | { kind: 'matches'; matches: { path: string; line: number | null; text: string }[]; total: number | null; text: string }
+  | { kind: 'json'; text: string; value: unknown }
+  | { kind: 'text'; text: string };
+
+type Json = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+const whole = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
+
+/** Reads JSON that may have been cut inside a string, which is how the engine shortens large results; undefined when it is none. */
+export function parseMaybeCut(source: string, cut: boolean): unknown {
+  const start = source.trimStart();
+  if (!start.startsWith('{') && !start.startsWith('[')) return undefined;
+  // The cut may have gone through an escape: then what is left of it goes too.
+  const heads = [source, source.replace(/\\(u[0-9a-f]{0,3})?$/i, '')];
+  const attempts = cut ? [source, ...['"}', '}', '"]}', '"}]}'].flatMap((close) => heads.map((head) => head + close))] : [source];
+  for (const attempt of attempts) {
+    try {
+      return JSON.parse(attempt) as unknown;
+    } catch {
+      // the next way to close it
+    }
+  }
+  return undefined;
+}
+
+/** Decides from tool name and shape how to draw a result. Never throws; what is not known is JSON or plain text. */
+export function viewOfResult(name: string, message: Pick<StoredMessage, 'content' | 'contentBytes'>): ResultView {
+  const value = parseMaybeCut(message.content, message.contentBytes !== undefined);
+  if (value === undefined) {
+    return looksLikeDiff(message.content) ? { kind: 'diff', text: message.content, error: null } : { kind: 'text', text: message.content };
+  }
+  if (isObject(value)) {
+    const known = viewOfObject(name, value);
+    if (known) return known;
+  }
+  return { kind: 'json', value, text: JSON.stringify(value, null, 2) };
+}
+
+function viewOfObject(name: string, value: Json): ResultView | null {
+  const output = text(value.output) ?? text(value.stdout);
+  if (output !== null && ('exit_code' in value || name === 'terminal')) {
+    return { kind: 'terminal', text: output, exitCode: whole(value.exit_code), error: text(value.error) };
+  }
+  const diff = text(value.diff);
+  if (diff !== null && diff !== '') return { kind: 'diff', text: diff, error: text(value.error) };
+  const content = text(value.content);
+  if (content !== null && name === 'read_file') {
+    const { lines, firstLine } = unnumber(content);
+    return { kind: 'file', text: lines, firstLine: firstLine ?? whole(value.offset) ?? 1, note: text(value.hint) ?? text(value.warning) ?? text(value.error) };
+  }
+  if (Array.isArray(value.matches) && value.matches.every(isObject)) {
+    const matches = value.matches.map((m) => ({
+      path: text(m.path) ?? text(m.file) ?? '',
+      line: whole(m.line) ?? whole(m.line_number),
+      text: text(m.content) ?? text(m.text) ?? '',
+    }));
+    return { kind: 'matches', matches, total: whole(value.total_count) ?? whole(value.total), text: matches.map((m) => `${m.path}${m.line === null ? '' : `:${m.line}`}  ${m.text}`).join('\n') };
+  }
+  if (Array.isArray(value.files) && value.files.every((f) => typeof f === 'string')) {
+    const files = value.files as string[];
+    return { kind: 'matches', matches: files.map((path) => ({ path, line: null, text: '' })), total: whole(value.total_count), text: files.join('\n') };
+  }
+  return null;
+}
+
+/** Takes "  12|code" or "12\tcode" numbering off, so that the view can set its own numbers. */
+function unnumber(content: string): { lines: string; firstLine: number | null } {
+  const rows = content.split('\n');
+  const body = rows.at(-1) === '' ? rows.slice(0, -1) : rows;
+  const pattern = /^\s*(\d+)(?:\||\t|→)(.*)$/s;
+  const parts = body.map((row) => pattern.exec(row));
+  if (body.length === 0 || !parts.every((p) => p !== null)) return { lines: content, firstLine: null };
+  return { lines: parts.map((p) => p?.[2] ?? '').join('\n'), firstLine: Number(parts[0]?.[1]) };
+}
+
+/** The arguments of a call as fields; null when they are not a JSON object (the raw text is shown then). */
+export function fieldsOf(call: ToolCall): [string, unknown][] | null {
+  const value = parseMaybeCut(call.arguments.trim() === '' ? '{}' : call.arguments, false);
+  return isObject(value) ? Object.entries(value) : null;
+}
+
+const MAIN_FIELDS = ['command', 'path', 'pattern', 'query', 'url', 'file_path', 'name', 'goal', 'prompt', 'code', 'action'];
+
+/** The argument that says most, on one line and at most 300 characters; '' when there is none. */
+export function mainArgument(call: ToolCall): string {
+  const fields = fieldsOf(call);
+  if (fields === null) return oneLine(call.arguments);
+  const found = MAIN_FIELDS.map((key) => fields.find(([k]) => k === key)).find((f) => typeof f?.[1] === 'string') ?? fields.find(([, v]) => typeof v === 'string') ?? fields[0];
+  if (!found) return '';
+  return oneLine(typeof found[1] === 'string' ? found[1] : JSON.stringify(found[1]));
+}
+
+function oneLine(source: string): string {
+  return source.slice(0, 600).replace(/\s+/g, ' ').trim().slice(0, 300);
+}

@@ -1,0 +1,24 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { OUTCOMES } from '#shared/trajectory.ts';
+import { filterFromSearch, searchFromFilter, type LibraryFilter } from './url.ts';
+
+describe('the filter in the URL', () => {
+  it('comes back as it went in (catches a query with &, # or Chinese lost from a link)', () => {
+    const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }).filter((s) => s.trim() === s && s.isWellFormed());
+    const filters: fc.Arbitrary<LibraryFilter> = fc.record(
+      {
+        runId: word,
+        query: word,
+        models: fc.array(word, { minLength: 1, maxLength: 3 }),
+        outcomes: fc.subarray([...OUTCOMES], { minLength: 1 }),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(fc.property(filters, (filter) => void expect(filterFromSearch(searchFromFilter(filter))).toEqual(filter)));
+  });
+
+  it('drops what it does not know (catches a typed outcome that the contract would refuse)', () => {
+    expect(filterFromSearch('?outcome=completed,nonsense&q=')).toEqual({ outcomes: ['completed'] });
+  });
+});
