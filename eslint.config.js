@@ -17,7 +17,6 @@ export default defineConfig(
       'no-new-func': 'error',
       'no-promise-executor-return': 'off',
       'no-self-compare': 'error',
-      'no-unmodified-loop-condition': 'error',
       'no-unreachable-loop': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_' }],
       '@typescript-eslint/no-unused-expressions': ['error', { allowShortCircuit: true, allowTernary: true }],

@@ -95,7 +95,7 @@ function isDebian() {
 
 async function installWithPlaywright() {
   say('Downloading a Chromium with Playwright for the tests in the browser …');
-  const command = join(root, 'node_modules', 'playwright', 'cli.js');
+  const command = join(root, 'node_modules', '@playwright', 'test', 'cli.js');
   const { code, output } = await capture(nodeBinary(), [command, 'install', 'chromium'], { env: insideEnv() });
   const file = code === 0 ? await playwrightChromium() : undefined;
   if (!file) say(tail(output, 5));

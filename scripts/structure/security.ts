@@ -1,6 +1,6 @@
 import ts from 'typescript';
-import { at, importedModules, isTest, memberName, propertyName, walk } from './source.ts';
-import type { Finding, Parsed } from './source.ts';
+import { at, importedModules, isTest, memberName, propertyName, unwrapped, walk } from './source.ts';
+import type { Finding, Parsed, Source } from './source.ts';
 
 /** Classes of Electron that show web content: each new one would need all the guards again. */
 const WINDOW_CLASSES = new Set(['BrowserWindow', 'BaseWindow', 'BrowserView', 'WebContentsView']);
@@ -29,7 +29,7 @@ function electronNames(file: Parsed): Map<string, string> {
 
 /** The name in Electron that an expression stands for: `BW`, `electron.BrowserWindow`, `this.shell`. */
 function electronName(expression: ts.Expression, names: Map<string, string>): string | undefined {
-  const bare = ts.skipOuterExpressions(expression);
+  const bare = unwrapped(expression);
   return ts.isIdentifier(bare) ? (names.get(bare.text) ?? bare.text) : memberName(bare);
 }
 
@@ -118,7 +118,7 @@ export function settingsRule(files: readonly Parsed[]): Finding[] {
 
 /** `true`, `false`, and their spellings `!0`, `!1`. */
 function literalTruth(expression: ts.Expression): 'true' | 'false' | undefined {
-  const bare = ts.skipOuterExpressions(expression);
+  const bare = unwrapped(expression);
   if (bare.kind === ts.SyntaxKind.TrueKeyword) return 'true';
   if (bare.kind === ts.SyntaxKind.FalseKeyword) return 'false';
   if (ts.isPrefixUnaryExpression(bare) && bare.operator === ts.SyntaxKind.ExclamationToken && ts.isNumericLiteral(bare.operand)) {

@@ -85,3 +85,12 @@ export function memberName(node: ts.Node): string | undefined {
   if (ts.isElementAccessExpression(node) && ts.isStringLiteralLike(node.argumentExpression)) return node.argumentExpression.text;
   return undefined;
 }
+
+/** An expression without parentheses, casts and `!`. */
+export function unwrapped(expression: ts.Expression): ts.Expression {
+  let bare = expression;
+  while (ts.isParenthesizedExpression(bare) || ts.isAsExpression(bare) || ts.isSatisfiesExpression(bare) || ts.isNonNullExpression(bare)) {
+    bare = bare.expression;
+  }
+  return bare;
+}
