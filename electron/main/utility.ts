@@ -1,0 +1,68 @@
+/**
+ * Entry of the engine's process in the desktop. Main says where its home is and hands over ports; everything else is
+ * the engine's. Imports nothing of Electron: the same file runs under a plain Node in the tests.
+ */
+import { openEngine } from '#engine/engine.ts';
+import type { Engine } from '#engine/engine.ts';
+import { servePort } from '#engine/api/transports.ts';
+import { HomeBusyError } from '#engine/store/instance.ts';
+import type { Logger } from '#engine/store/types.ts';
+import type { MessagePortMain } from 'electron';
+import type { EngineStart, FromEngine, ToEngine } from './engine-messages.ts';
+import { mainKeychain } from './utility-keychain.ts';
+
+const log: Logger = {
+  info: (message) => console.log(message),
+  error: (message, error) => console.error(message, error ?? ''),
+};
+
+const send = (message: FromEngine): void => process.parentPort.postMessage(message);
+const keychain = mainKeychain(send);
+/** Ports that came before the engine was open. */
+const waiting: MessagePortMain[] = [];
+let engine: Engine | undefined;
+let closing: Promise<void> | undefined;
+
+process.parentPort.on('message', ({ data, ports }) => {
+  const message = data as ToEngine;
+  switch (message.type) {
+    case 'start':
+      void open(message.start);
+      return;
+    case 'port':
+      for (const port of ports) serve(port);
+      return;
+    case 'keychain':
+      keychain.receive(message);
+      return;
+    case 'close':
+      closing ??= close();
+  }
+});
+
+async function open(start: EngineStart): Promise<void> {
+  try {
+    const opened = await openEngine({ ...start, host: 'desktop', env: process.env, keychain, log });
+    engine = opened;
+    send({ type: 'ready' });
+    for (const port of waiting.splice(0)) servePort(opened, port);
+  } catch (error) {
+    if (error instanceof HomeBusyError) return send({ type: 'busy', message: error.message });
+    log.error('The engine could not be opened', error);
+    send({ type: 'failed', message: error instanceof Error ? error.message : 'The engine could not be opened.' });
+  }
+}
+
+function serve(port: MessagePortMain): void {
+  if (engine === undefined) waiting.push(port);
+  else servePort(engine, port);
+}
+
+async function close(): Promise<void> {
+  try {
+    await engine?.close();
+  } catch (error) {
+    log.error('The engine did not close cleanly', error);
+  }
+  send({ type: 'closed' });
+}
