@@ -8,7 +8,10 @@ export interface ReaderRequest {
   task: keyof ReaderTasks;
   input: unknown;
 }
-export type ReaderResponse = { id: number; ok: true; value: unknown } | { id: number; ok: false; message: string };
+export type ReaderResponse =
+  | { id: number; progress: unknown }
+  | { id: number; ok: true; value: unknown }
+  | { id: number; ok: false; message: string };
 
 const port = parentPort;
 if (port) {
@@ -16,8 +19,8 @@ if (port) {
   port.on('message', (request: ReaderRequest) => {
     let response: ReaderResponse;
     try {
-      const task = readerTasks[request.task] as (db: Database, input: unknown) => unknown;
-      response = { id: request.id, ok: true, value: task(db, request.input) };
+      const task = readerTasks[request.task] as (db: Database, input: unknown, onProgress: (p: unknown) => void) => unknown;
+      response = { id: request.id, ok: true, value: task(db, request.input, (progress) => port.postMessage({ id: request.id, progress } satisfies ReaderResponse)) };
     } catch (error) {
       response = { id: request.id, ok: false, message: error instanceof Error ? error.message : String(error) };
     }

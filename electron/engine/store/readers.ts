@@ -8,6 +8,7 @@ type Output<T extends keyof ReaderTasks> = ReturnType<ReaderTasks[T]>;
 interface Waiting {
   resolve(value: unknown): void;
   reject(error: Error): void;
+  onProgress: ((progress: unknown) => void) | undefined;
 }
 
 /**
@@ -28,13 +29,13 @@ export class Readers {
   }
 
   /** Runs a task in the least busy worker. Rejects when the task throws, the worker dies or the pool is closed. */
-  run<T extends keyof ReaderTasks>(task: T, input: Input<T>): Promise<Output<T>> {
+  run<T extends keyof ReaderTasks>(task: T, input: Input<T>, onProgress?: (progress: unknown) => void): Promise<Output<T>> {
     if (this.#closed) return Promise.reject(new Error('The store is closed'));
     const slot = this.#slots.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a));
     const worker = (slot.worker ??= this.#start(slot));
     const id = this.#next++;
     return new Promise<Output<T>>((resolve, reject) => {
-      slot.waiting.set(id, { resolve: resolve as Waiting['resolve'], reject });
+      slot.waiting.set(id, { resolve: resolve as Waiting['resolve'], reject, onProgress });
       worker.postMessage({ id, task, input } satisfies ReaderRequest);
     });
   }
@@ -49,6 +50,10 @@ export class Readers {
     worker.unref();
     worker.on('message', (r: ReaderResponse) => {
       const w = slot.waiting.get(r.id);
+      if ('progress' in r) {
+        w?.onProgress?.(r.progress);
+        return;
+      }
       slot.waiting.delete(r.id);
       if (r.ok) w?.resolve(r.value);
       else w?.reject(new Error(r.message));

@@ -9,6 +9,7 @@ import {
   type ToolStat,
   type TrajectoryKind,
   type TrajectorySummary,
+  type Usage,
   ZERO_USAGE,
 } from '#shared/trajectory.ts';
 import { type Database, sqlFor } from '../store/database.ts';
@@ -40,6 +41,9 @@ export interface TrajectoryEnd {
   error: string | null;
   /** Reason for which the run leaves it out of its files. */
   discardReason?: string | null;
+  /** All model calls, also those whose answer was thrown away; derived from the messages when absent. */
+  apiCalls?: number;
+  usage?: Usage;
 }
 
 /**
@@ -136,7 +140,8 @@ export class TrajectoryRecorder {
             discard_reason: end.discardReason ?? null,
             error: end.error,
             ended_at: this.#now(),
-            ...counterColumns(c),
+            ...counterColumns(end.usage ? { ...c, usage: end.usage } : c),
+            ...(end.apiCalls !== undefined ? { api_calls: end.apiCalls } : {}),
           })
           .where('n', '=', this.n),
       );
@@ -171,7 +176,7 @@ export interface Counters {
   turnsWithReasoning: number;
   toolCalls: number;
   toolErrors: number;
-  usage: typeof ZERO_USAGE;
+  usage: Usage;
   toolStats: Record<string, ToolStat>;
 }
 
