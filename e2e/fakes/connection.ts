@@ -75,7 +75,7 @@ export class Connection {
       const to = Math.min(bytes.length, from + sliceBytes);
       await this.write(bytes.subarray(from, to));
       from = to;
-      // Node joins what is written in one tick; a turn of the event loop keeps the border.
+      // fetch joins slices that arrive together; a turn of the event loop in between keeps most borders for it too.
       if (sliceDelayMs > 0) await this.pause(sliceDelayMs);
       else await setImmediate();
     }

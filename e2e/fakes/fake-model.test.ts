@@ -137,6 +137,15 @@ describe('the wire', () => {
       }
     }));
 
+  // Bug: all slices leave in one go, so that clients on fetch, as the SDK is, never see a border.
+  it('lets fetch see torn characters too', () =>
+    withFake(async (fake) => {
+      fake.script(together(say(UNICODE.repeat(20)), sliced(3)));
+      const { pieces, text } = await readBody(await post(fake));
+      expect(pieces.filter((piece) => piece.toString('utf8').includes('\ufffd')).length).toBeGreaterThan(1);
+      expect(contentOf(chunksOf(text))).toBe(UNICODE.repeat(20));
+    }));
+
   // Bug: CRLF or comments that break the events themselves.
   it('ends lines with CRLF, inserts comments, leaves [DONE] out', () =>
     withFake(async (fake) => {

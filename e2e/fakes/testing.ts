@@ -39,15 +39,15 @@ export async function writtenPieces(fake: FakeModel): Promise<Buffer[]> {
 }
 
 /** The text of a body as far as it came, and the error that ended them, if any. */
-export async function readBody(response: Response): Promise<{ text: string; error: unknown }> {
-  const pieces: Uint8Array[] = [];
+export async function readBody(response: Response): Promise<{ pieces: Buffer[]; text: string; error: unknown }> {
+  const pieces: Buffer[] = [];
   let error: unknown = null;
   try {
-    for await (const piece of response.body ?? []) pieces.push(piece as Uint8Array);
+    for await (const piece of response.body ?? []) pieces.push(Buffer.from(piece as Uint8Array));
   } catch (caught) {
     error = caught;
   }
-  return { text: Buffer.concat(pieces).toString('utf8'), error };
+  return { pieces, text: Buffer.concat(pieces).toString('utf8'), error };
 }
 
 /** The `data:` payloads of an SSE text, as texts. */
