@@ -1,0 +1,42 @@
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useCommandLayers, type Command } from '../../lib/commands.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { Kbd } from '../../ui/Kbd.tsx';
+
+/** All keys that work now, newest layer first: read from the keymap itself, so it cannot be wrong. */
+export function KeysSheet({ open, onClose }: { open: boolean; onClose: () => void }): ReactNode {
+  const { t } = useTranslation('app');
+  const layers = useCommandLayers();
+  const groups = new Map<string, Command[]>();
+  for (const layer of layers.toReversed()) {
+    const commands = layer.commands.filter((c) => c.keys && !c.disabled && !c.inDialog);
+    if (commands.length > 0) groups.set(layer.title, [...(groups.get(layer.title) ?? []), ...commands]);
+  }
+  const everywhere = t('keys.everywhere');
+  const sorted = [...groups].toSorted(([a], [b]) => Number(a === everywhere) - Number(b === everywhere));
+  return (
+    <Dialog open={open} onClose={onClose} title={t('keys.title')}>
+      <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
+        {sorted.map(([title, commands]) => (
+          <section key={title}>
+            <h3 className="mb-1 text-xs font-semibold text-fg-3">{title}</h3>
+            <dl className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-4">
+              {commands.map((c) => (
+                <div key={`${c.id}${c.keys}`} className="col-span-2 grid grid-cols-subgrid items-center border-b border-line py-1 text-sm last:border-0">
+                  <dt className="truncate">{c.label}</dt>
+                  <dd className="flex items-center gap-2">
+                    <span className="sr-only">{[c.keys, ...(c.also ?? [])].join(', ')}</span>
+                    {[c.keys ?? '', ...(c.also ?? [])].map((keys) => (
+                      <Kbd key={keys} keys={keys} />
+                    ))}
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,2 @@
+import type { ReactNode } from 'react';
+export function NewRunScreen(): ReactNode { return null; }
