@@ -1,0 +1,97 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ExportEvent, ExportRequest, ExportSummary } from '#shared/contract/exports.ts';
+import { Readers } from '../../store/readers.ts';
+import { assistant, READER, record, testStore, toolResult, user } from '../testing.ts';
+import { ExportService } from './service.ts';
+
+let t: ReturnType<typeof testStore>;
+let worker: Readers;
+let service: ExportService;
+beforeEach(() => {
+  t = testStore();
+  worker = new Readers(READER, t.store.file, 1);
+  service = new ExportService(join(t.home, 'exports'), worker);
+});
+afterEach(async () => {
+  await worker.close();
+  await t.close();
+});
+
+const request = (more: Partial<ExportRequest> = {}): ExportRequest => ({
+  filter: {},
+  format: 'sharegpt',
+  file: 'set',
+  includePartial: false,
+  includeScripted: false,
+  overwrite: false,
+  ...more,
+});
+
+async function run(r: ExportRequest): Promise<ExportSummary> {
+  let last: ExportEvent | undefined;
+  for await (const e of service.run(r)) last = e;
+  if (last?.type !== 'done') throw new Error('no summary');
+  return last.summary;
+}
+
+const lines = (file: string): Record<string, unknown>[] =>
+  readFileSync(file, 'utf8').trimEnd().split('\n').map((l) => JSON.parse(l) as Record<string, unknown>);
+
+describe('exports', () => {
+  test('written plus left out is what was selected, each with its reason, and every row has the same keys', async () => {
+    record(t, [user('good'), assistant('fine')]);
+    record(t, [user('again'), assistant('fine too', { reasoning: 'r' })]);
+    record(t, [user('toy'), assistant('fine')], { scripted: true });
+    record(t, [user('open'), assistant('…')], {}, false);
+    record(t, [user('lost'), assistant('', { toolCalls: [{ id: 'c', name: 'nope', arguments: '{}' }] }), toolResult('c', 'nope', 'e'), assistant('x')]);
+    const summary = await run(request());
+    expect(summary.written).toBe(2);
+    expect(Object.fromEntries(summary.leftOut.map((l) => [l.reason, l.count]))).toEqual({
+      'made by the scripted demo model': 1,
+      'still running': 1,
+      'calls a tool that was not offered': 1,
+    });
+    const rows = lines(summary.file);
+    expect(rows.map((r) => (r['conversations'] as { value: string }[])[1]!.value)).toEqual(['good', 'again']);
+    expect(new Set(rows.map((r) => Object.keys(r).join())).size).toBe(1);
+    expect(summary.bytes).toBe(readFileSync(summary.file).length);
+    expect(await service.preview(request())).toMatchObject({ written: summary.written, leftOut: summary.leftOut });
+  });
+
+  test('an existing file is kept unless overwriting is asked for', async () => {
+    record(t, [user('q'), assistant('a')]);
+    mkdirSync(service.folder, { recursive: true });
+    const file = join(service.folder, 'set.jsonl');
+    writeFileSync(file, 'mine');
+    await expect(run(request())).rejects.toMatchObject({ code: 'exists' });
+    expect(readFileSync(file, 'utf8')).toBe('mine');
+    await run(request({ overwrite: true }));
+    expect(lines(file)).toHaveLength(1);
+  });
+
+  test('a cancelled export leaves no file, also no partial one', async () => {
+    for (let i = 0; i < 300; i++) record(t, [user(`q${i}`), assistant('x'.repeat(20_000))]);
+    const abort = new AbortController();
+    const events = service.run(request(), abort.signal);
+    await events.next();
+    abort.abort();
+    await expect(
+      (async () => {
+        for await (const e of events) if (e.type === 'done') throw new Error('it finished');
+      })(),
+    ).rejects.toThrow(/cancelled/);
+    expect(readdirSync(service.folder)).toEqual([]);
+  });
+
+  test('a name cannot leave the exports folder', async () => {
+    await expect(run(request({ file: '../x.jsonl' }))).rejects.toMatchObject({ code: 'invalid' });
+    expect(existsSync(join(t.home, 'x.jsonl'))).toBe(false);
+  });
+
+  test('something that looks like a key is reported', async () => {
+    record(t, [user('q'), assistant(`use sk-${'a1B2'.repeat(10)}`)]);
+    expect((await run(request())).warnings).toMatchObject([{ reason: 'may contain a secret (API key)', count: 1 }]);
+  });
+});
