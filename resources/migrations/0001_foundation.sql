@@ -10,6 +10,8 @@ CREATE TABLE runs (
   dataset_sha256 TEXT NOT NULL,
   total INTEGER NOT NULL,
   elapsed_ms INTEGER NOT NULL DEFAULT 0,
+  -- sums over its trajectories as of the last pass, so that lists of runs need not add them up; null = not added up yet
+  totals TEXT,
   created_at INTEGER NOT NULL,
   ended_at INTEGER
 ) STRICT;
@@ -26,8 +28,11 @@ CREATE TABLE prompts (
   reason TEXT,
   attempts INTEGER NOT NULL DEFAULT 0,
   trajectory_id TEXT,
-  -- tokens of attempts whose trajectory was replaced by a later one
-  lost_tokens INTEGER NOT NULL DEFAULT 0,
+  -- tokens of attempts whose trajectory was replaced by a later one: paid all the same
+  lost_prompt_tokens INTEGER NOT NULL DEFAULT 0,
+  lost_completion_tokens INTEGER NOT NULL DEFAULT 0,
+  lost_reasoning_tokens INTEGER NOT NULL DEFAULT 0,
+  lost_cached_tokens INTEGER NOT NULL DEFAULT 0,
   updated_at INTEGER NOT NULL,
   PRIMARY KEY (run_id, idx)
 ) STRICT, WITHOUT ROWID;

@@ -13,6 +13,7 @@ export interface Tables {
     dataset_sha256: string;
     total: number;
     elapsed_ms: Generated<number>;
+    totals: string | null;
     created_at: number;
     ended_at: number | null;
   };
@@ -27,7 +28,10 @@ export interface Tables {
     reason: string | null;
     attempts: Generated<number>;
     trajectory_id: string | null;
-    lost_tokens: Generated<number>;
+    lost_prompt_tokens: Generated<number>;
+    lost_completion_tokens: Generated<number>;
+    lost_reasoning_tokens: Generated<number>;
+    lost_cached_tokens: Generated<number>;
     updated_at: number;
   };
   trajectories: {
