@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { app, dialog, Menu, safeStorage, session, utilityProcess } from 'electron';
 import type { BrowserWindow } from 'electron';
+import { ensureHome } from '#engine/store/home.ts';
 import type { Logger } from '#engine/store/types.ts';
 import { SHELL_ENGINE } from '#shared/shell.ts';
 import { engineEnv } from './engine-env.ts';
@@ -26,16 +27,27 @@ const log: Logger = {
 
 // Phase 1, before ready: what Electron only takes now. One instance per home, so each home has its own profile folder.
 const home = homeFolder(process.argv, process.env);
-const profile = join(home, 'desktop');
-mkdirSync(profile, { recursive: true, mode: 0o700 });
-app.setPath('userData', profile);
 app.enableSandbox();
 registerAppScheme();
 installGuards(log);
+if (!prepareHome()) app.exit(1);
+// A first instance with the same profile is told by Electron and shows its window.
+else if (!app.requestSingleInstanceLock()) app.quit();
+else void app.whenReady().then(run);
 
-if (app.requestSingleInstanceLock()) void app.whenReady().then(run);
-// The first instance is told by Electron and shows its window.
-else app.quit();
+/** Makes the home and, in it, the folder of Chromium's profile; says what is wrong when it cannot. */
+function prepareHome(): boolean {
+  try {
+    const profile = join(ensureHome(home).root, 'desktop');
+    mkdirSync(profile, { recursive: true, mode: 0o700 });
+    app.setPath('userData', profile);
+    return true;
+  } catch (error) {
+    log.error('The home cannot be used', error);
+    dialog.showErrorBox('Talaria', error instanceof Error ? error.message : String(error));
+    return false;
+  }
+}
 
 /** Phase 2, ready: locks first, then the engine, then the window, so that the page finds everything in place. */
 function run(): void {

@@ -1,0 +1,69 @@
+import { createORPCClient } from '@orpc/client';
+import { RPCLink } from '@orpc/client/message-port';
+import type { Page } from '@playwright/test';
+import type { Client } from '../../../shared/contract/index.ts';
+
+type Listener = (event: { data: unknown }) => void;
+
+/**
+ * Asks for a port as the page does, keeps it from the page's own listener, and returns the engine's client over it.
+ * Rejects when no port comes within `timeoutMs`.
+ */
+export async function engineClient(page: Page, timeoutMs = 10_000): Promise<Client> {
+  const id = await takePort(page, timeoutMs);
+  const listeners: Listener[] = [];
+  await page.exposeFunction(`specReceive${id}`, (data: string) => listeners.forEach((listener) => listener({ data })));
+  await page.evaluate(`specPorts[${id}].onmessage = (event) => specReceive${id}(event.data)`);
+  const port = {
+    on: (event: string, listener: Listener) => void (event === 'message' && listeners.push(listener)),
+    postMessage: (data: unknown) => void page.evaluate(`specPorts[${id}].postMessage(${JSON.stringify(data)})`).catch(() => undefined),
+  };
+  return createORPCClient<Client>(new RPCLink({ port: port as never }));
+}
+
+/** Asks for a port from the page's own world and leaves it in `specPorts`; returns its index there. */
+export function takePort(page: Page, timeoutMs = 10_000): Promise<number> {
+  return page.evaluate<number>(`new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('No port came')), ${timeoutMs});
+    addEventListener('message', function take(event) {
+      if (event.source !== window || event.data?.type !== 'talaria:port') return;
+      event.stopImmediatePropagation();
+      removeEventListener('message', take, true);
+      clearTimeout(timer);
+      globalThis.specPorts ??= [];
+      const port = event.ports[0];
+      port.onclose = () => (port.closedForSpec = true);
+      resolve(specPorts.push(port) - 1);
+    }, true);
+    postMessage({ type: 'talaria:connect' }, location.origin);
+  })`);
+}
+
+/** Collects what the shell tells the page of the engine into `specNotices`. */
+export async function collectNotices(page: Page): Promise<() => Promise<{ state: string; message: string }[]>> {
+  await page.evaluate(`{
+    globalThis.specNotices = [];
+    addEventListener('message', (event) => {
+      if (event.source === window && event.data?.type === 'talaria:engine') specNotices.push(event.data);
+    }, true);
+  }`);
+  return () => page.evaluate('specNotices');
+}
+
+/**
+ * Runs a statement as the page's own script would, not as the debugger (which is above the content security policy), and
+ * answers with the policy's violations of that moment and the value of `result`.
+ */
+export function asPageScript(page: Page, statement: string): Promise<{ violations: string[]; result: unknown }> {
+  return page.evaluate(`new Promise((resolve) => {
+    const violations = [];
+    const note = (event) => violations.push(event.effectiveDirective);
+    document.addEventListener('securitypolicyviolation', note);
+    setTimeout(async () => {
+      let result;
+      try { result = await (async () => { ${statement} })(); } catch (error) { result = error.name; }
+      // Violations are reported by tasks of their own.
+      setTimeout(() => { document.removeEventListener('securitypolicyviolation', note); resolve({ violations, result }); }, 50);
+    });
+  })`);
+}
