@@ -45,7 +45,8 @@ export class Secrets {
     this.#keychain = deps.keychain ?? null;
     this.#redactor = deps.redactor;
     this.#log = deps.log;
-    // What is in .env is secret before anybody asks for it.
+    // What is in the environment and in .env is secret before anybody asks for it.
+    this.#redactor.addVariables(Object.entries(deps.env));
     this.#readEnvFile();
   }
 

@@ -30,7 +30,7 @@ function open(env: NodeJS.ProcessEnv = {}): SettingsService {
   return new SettingsService({
     home,
     config: new ConfigFile(paths.config),
-    secrets: new Secrets({ paths, env, redactor: new Redactor(env), log }),
+    secrets: new Secrets({ paths, env, redactor: new Redactor(), log }),
     presets: PRESETS,
     listModels: async (endpoint) => {
       asked.push(endpoint);
@@ -95,11 +95,11 @@ describe('SettingsService', () => {
     const service = open();
     await service.saveProvider({ name: 'Desk', baseUrl: 'http://desk/v1', apiKey: 'desk-key-12345678' });
     expect(readFileSync(join(home, '.env'), 'utf8')).toContain('TALARIA_DESK_API_KEY=desk-key-12345678');
-    await service.removeProvider({ id: 'desk' });
-    await service.removeProvider({ id: 'lent' });
+    await service.removeProvider('desk');
+    await service.removeProvider('lent');
     expect(readFileSync(join(home, '.env'), 'utf8')).toBe('SHARED_KEY=shared-12345678\n');
     expect(service.get().providers.map(({ id }) => id)).toEqual(['offline', 'openrouter']);
-    expect((await failure(() => service.removeProvider({ id: 'desk' }))).code).toBe('NOT_FOUND');
+    expect((await failure(() => service.removeProvider('desk'))).code).toBe('NOT_FOUND');
   });
 
   // Bug: "Save" without touching the key field forgets the key, or emptying the field does not.
@@ -138,7 +138,7 @@ describe('SettingsService', () => {
   it('shows no key in what a server says', async () => {
     const service = open({ OPENROUTER_API_KEY: 'env-key-12345678' });
     expect((await service.testProvider({ id: 'openrouter', apiKey: 'typed-key-12345' })).message).toBe('said: bad key [secret]');
-    const error = await failure(() => service.models({ provider: 'openrouter' }));
+    const error = await failure(() => service.models('openrouter'));
     expect(error).toMatchObject({ code: 'UNAVAILABLE', message: '401: key [secret] is wrong' });
   });
 
@@ -147,7 +147,7 @@ describe('SettingsService', () => {
     const service = open();
     expect(await service.endpointFor('offline', 'offline/demo')).toMatchObject({ provider: 'offline', apiKey: null });
     expect((await service.testProvider({ id: 'offline' })).ok).toBe(true);
-    expect((await service.models({ provider: 'offline' })).models).toEqual([{ id: 'offline/demo', contextLength: null }]);
+    expect((await service.models('offline')).models).toEqual([{ id: 'offline/demo', contextLength: null }]);
     expect((await failure(() => service.saveProvider({ id: 'offline', name: 'x', baseUrl: 'http://x' }))).code).toBe('INVALID');
     expect(asked).toEqual([]);
   });

@@ -11,7 +11,7 @@ import { KeyInEnvironmentError, type KeyName, type Secrets } from './secrets.ts'
 export interface ProviderPreset {
   id: string;
   name: string;
-  /** Empty for the scripted one. */
+  /** Not a web address for the scripted one. */
   baseUrl: string;
   keyEnv: string | null;
   defaultModel?: string | null;
@@ -32,9 +32,9 @@ export interface SettingsDeps {
   secrets: Secrets;
   presets: readonly ProviderPreset[];
   /** Asks `/models`; throws an error with a sentence when that fails. */
-  listModels: (endpoint: ModelsEndpoint, signal?: AbortSignal) => Promise<ModelInfo[]>;
+  listModels: (endpoint: ModelsEndpoint) => Promise<ModelInfo[]>;
   /** Asks `/models` and says in words how it went; does not throw. */
-  testEndpoint: (endpoint: ModelsEndpoint, signal?: AbortSignal) => Promise<ProviderTest>;
+  testEndpoint: (endpoint: ModelsEndpoint) => Promise<ProviderTest>;
 }
 
 export type SettingsErrorCode = 'NOT_FOUND' | 'INVALID' | 'UNAVAILABLE';
@@ -120,7 +120,7 @@ export class SettingsService {
    * Takes a provider of the person's own away, with its key; a preset goes back to what it was and keeps its key.
    * Throws SettingsError: NOT_FOUND, UNAVAILABLE.
    */
-  async removeProvider({ id }: { id: string }): Promise<Settings> {
+  async removeProvider(id: string): Promise<Settings> {
     const provider = this.#find(id);
     this.#change([[['providers', id], undefined]]);
     // A variable of another name is the person's own and may serve other programs.
@@ -131,6 +131,7 @@ export class SettingsService {
 
   /** Tries a saved provider, or the unsaved values of a form. */
   async testProvider(input: { id?: string | undefined; baseUrl?: string | undefined; apiKey?: string | undefined }, signal?: AbortSignal): Promise<ProviderTest> {
+    signal?.throwIfAborted();
     const provider = input.id === undefined ? null : this.#find(input.id);
     if (provider?.scripted) return { ok: true, message: 'The offline demo needs no connection.', hint: null, latencyMs: null, modelCount: 1 };
     const baseUrl = input.baseUrl ?? provider?.baseUrl;
@@ -139,18 +140,19 @@ export class SettingsService {
     const typed = input.apiKey?.trim();
     if (typed) this.#deps.secrets.protect(typed);
     const apiKey = input.apiKey !== undefined ? typed || null : provider ? await this.#keyFor(provider, baseUrl) : null;
-    const result = await this.#deps.testEndpoint({ baseUrl, apiKey }, signal);
+    const result = await this.#deps.testEndpoint({ baseUrl, apiKey });
     const { secrets } = this.#deps;
     return { ...result, message: secrets.redact(result.message), hint: result.hint === null ? null : secrets.redact(result.hint) };
   }
 
   /** The provider's models. Throws SettingsError: NOT_FOUND; UNAVAILABLE with what went wrong. */
-  async models({ provider: id }: { provider: string }, signal?: AbortSignal): Promise<{ models: ModelInfo[] }> {
+  async models(id: string, signal?: AbortSignal): Promise<{ models: ModelInfo[] }> {
+    signal?.throwIfAborted();
     const provider = this.#find(id);
     if (provider.scripted) return { models: provider.defaultModel ? [{ id: provider.defaultModel, contextLength: null }] : [] };
     try {
       const apiKey = await this.#keyFor(provider, provider.baseUrl);
-      return { models: await this.#deps.listModels({ baseUrl: provider.baseUrl, apiKey }, signal) };
+      return { models: await this.#deps.listModels({ baseUrl: provider.baseUrl, apiKey }) };
     } catch (error) {
       throw new SettingsError('UNAVAILABLE', this.#deps.secrets.redact(error instanceof Error ? error.message : String(error)), null, error);
     }
