@@ -12,7 +12,7 @@ import { SubstituteApp } from './substitute/launch.ts';
 export type DriverName = 'substitute' | 'electron';
 
 /** The repository: package.json and out/ are here. */
-export const APP_PATH = process.env['WIP_APP'] ?? dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+export const APP_PATH = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 export interface ShellOptions {
   /** Talaria home; a fresh one by default. */
@@ -24,14 +24,15 @@ export interface ShellOptions {
   firstInstance?: boolean;
   /** Substitute only: the backend of safeStorage. */
   storageBackend?: 'gnome_libsecret' | 'basic_text';
-  /** Substitute only: the preload also runs in frames inside the page. */
-  preloadInFrames?: boolean;
+  /** Substitute only: source of a hostile preload for the frames inside the page, which Electron gives none. */
+  framePreload?: string;
 }
 
 /** A running app. */
 export interface Shell {
   driver: DriverName;
   home: string;
+  /** The first window, its page loaded. */
   firstWindow(): Promise<Page>;
   /** Runs a function in main's process with the module `electron`; it can use nothing from around it but its argument. */
   evaluate<R, A>(run: (electron: typeof Electron, argument: A) => R | Promise<R>, argument: A): Promise<R>;
@@ -81,7 +82,7 @@ async function launchSubstitute(browser: Browser, home: string, options: ShellOp
   return {
     driver: 'substitute',
     home,
-    firstWindow: () => app.firstWindow(),
+    firstWindow: async () => loaded(await app.firstWindow()),
     evaluate: async (run, argument) => (await app.evaluate(run.toString(), argument)) as never,
     requests: () => app.requests,
     calls: () => app.calls,
@@ -104,7 +105,7 @@ async function launchElectron(home: string, options: ShellOptions): Promise<Shel
   return {
     driver: 'electron',
     home,
-    firstWindow: () => app.firstWindow(),
+    firstWindow: async () => loaded(await app.firstWindow()),
     evaluate: async (run, argument) => (await app.evaluate(run as never, argument)) as never,
     requests: () => requests,
     calls: () => [],
@@ -115,6 +116,12 @@ async function launchElectron(home: string, options: ShellOptions): Promise<Shel
       await exited;
     },
   };
+}
+
+/** The page of the app, not the empty one that every window starts with. */
+async function loaded(page: Page): Promise<Page> {
+  await page.waitForURL(/^(?:app:\/\/bundle|https:\/\/bundle\.app\.test)\//);
+  return page;
 }
 
 function definedEnv(): Record<string, string> {

@@ -27,10 +27,7 @@ type Outgoing =
   | { kind: 'ipc'; channel: string; args: WireValue[]; ports: number[] }
   | { kind: 'port'; id: number; data: WireValue }
   | { kind: 'port-close'; id: number };
-type Incoming =
-  | { kind: 'ipc'; channel: string; args: WireValue[] }
-  | { kind: 'port'; id: number; data: WireValue }
-  | { kind: 'port-close'; id: number };
+type Incoming = { kind: 'ipc'; channel: string; args: WireValue[] } | { kind: 'port'; id: number; data: WireValue };
 
 interface World {
   context: number;
@@ -40,8 +37,8 @@ interface World {
 
 export interface WindowHooks {
   main: Remote<MainSide>;
-  /** Hostile set-up: the preload also runs in frames inside the page. */
-  preloadInFrames: boolean;
+  /** Hostile set-up: the source of a preload for frames inside the page. */
+  framePreload: string | undefined;
   /** Every address that the page tried to reach, as the app names it. */
   requested(url: string): void;
   closed(): void;
@@ -59,6 +56,8 @@ export class BrowserSideWindow {
   private topFrame = '';
   /** The address that main itself is loading: no `will-navigate` for it. */
   private loading: string | undefined;
+  private permissions: CDPSession | undefined;
+  private closing: Promise<void> | undefined;
   private outgoing: Outgoing[] = [];
   private flushing = false;
 
@@ -81,7 +80,10 @@ export class BrowserSideWindow {
 
   private async setUp(browser: Browser, preload: string): Promise<void> {
     const { cdp, context, page, hooks } = this;
-    page.on('close', () => hooks.closed());
+    page.on('close', () => {
+      hooks.closed();
+      void this.close().catch(ignore);
+    });
     page.on('load', () => void hooks.main.navigated(this.id, toAppUrl(page.url())).catch(ignore));
     context.on('page', (other) => void (other !== page && other.close().catch(ignore)));
     cdp.on('Page.windowOpen', ({ url }) => void hooks.main.openingWindow(this.id, toAppUrl(url)).catch(report));
@@ -101,7 +103,8 @@ export class BrowserSideWindow {
     const { frameTree } = await cdp.send('Page.getFrameTree');
     this.topFrame = frameTree.frame.id;
     await cdp.send('Runtime.addBinding', { name: '__substitute', executionContextName: WORLD });
-    const source = `${WORLD_SCRIPT.trim()}((require, module, exports) => {\n${preload}\n}, ${hooks.preloadInFrames});`;
+    const asFunction = (source: string | undefined): string => (source === undefined ? 'undefined' : `(require, module, exports) => {\n${source}\n}`);
+    const source = `${WORLD_SCRIPT.trim()}(${asFunction(preload)}, ${asFunction(hooks.framePreload)});`;
     await cdp.send('Page.addScriptToEvaluateOnNewDocument', { worldName: WORLD, source });
     await context.route('**/*', (route) => this.answer(route).catch(report));
     await this.applyPermissions(browser);
@@ -113,7 +116,9 @@ export class BrowserSideWindow {
     const origin = 'app://bundle';
     const granted = await this.hooks.main.permitted(Object.values(PERMISSIONS), origin);
     const { targetInfo } = await this.cdp.send('Target.getTargetInfo');
+    // They are forgotten with the session that set them, so it stays as long as the window.
     const session = await browser.newBrowserCDPSession();
+    this.permissions = session;
     for (const [index, name] of names.entries()) {
       await session.send('Browser.setPermission', {
         permission: { name },
@@ -122,7 +127,6 @@ export class BrowserSideWindow {
         browserContextId: targetInfo.browserContextId,
       });
     }
-    await session.detach();
   }
 
   private async answer(route: Route): Promise<void> {
@@ -168,8 +172,10 @@ export class BrowserSideWindow {
     }
   }
 
-  async close(): Promise<void> {
-    await this.context.close();
+  /** Safe to call by everyone who has a reason to. */
+  close(): Promise<void> {
+    this.closing ??= this.context.close().then(() => this.permissions?.detach().catch(ignore));
+    return this.closing;
   }
 
   deliver(channel: string, args: unknown[], ports: number[]): void {
@@ -210,11 +216,8 @@ export class BrowserSideWindow {
     const { main } = this.hooks;
     if (message.kind === 'ipc') {
       if (world !== undefined) void main.ipc(this.id, this.frameSpec(world.frame), message.channel, message.args.map(fromWire)).catch(report);
-    } else if (message.kind === 'port') {
-      void main.portMessage(message.id, fromWire(message.data)).catch(ignore);
     } else {
-      world?.ports.delete(message.id);
-      void main.portClosed(message.id).catch(ignore);
+      void main.portMessage(message.id, fromWire(message.data)).catch(ignore);
     }
   }
 

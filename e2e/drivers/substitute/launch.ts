@@ -15,7 +15,7 @@ export interface SubstituteOptions {
   node?: string;
   firstInstance?: boolean;
   storageBackend?: 'gnome_libsecret' | 'basic_text';
-  preloadInFrames?: boolean;
+  framePreload?: string;
 }
 
 const REGISTER = new URL('./register.ts', import.meta.url).href;
@@ -30,6 +30,8 @@ export class SubstituteApp {
   output = '';
   private readonly windows = new Map<number, BrowserSideWindow>();
   private readonly main: Remote<MainSide>;
+  private readonly everOpened: BrowserSideWindow[] = [];
+  private readonly cleared: Promise<void>;
   private waiting: ((page: Page) => void)[] = [];
 
   private constructor(browser: Browser, options: SubstituteOptions) {
@@ -52,9 +54,9 @@ export class SubstituteApp {
     );
     this.main = remote;
     this.exited = new Promise((resolve) => this.process.once('exit', (code) => resolve(code ?? 1)));
-    void this.exited.then(async () => {
+    this.cleared = this.exited.then(async () => {
       drop('The app has ended');
-      await Promise.all([...this.windows.values()].map((window) => window.close().catch(() => undefined)));
+      await Promise.all(this.everOpened.map((window) => window.close().catch(() => undefined)));
     });
   }
 
@@ -75,7 +77,7 @@ export class SubstituteApp {
       openWindow: async (spec) => {
         const window = await BrowserSideWindow.open(browser, spec, {
           main: this.main,
-          preloadInFrames: options.preloadInFrames ?? false,
+          framePreload: options.framePreload,
           requested: (url) => this.requests.push(url),
           closed: () => {
             windows.delete(spec.id);
@@ -83,6 +85,7 @@ export class SubstituteApp {
           },
         });
         windows.set(spec.id, window);
+        this.everOpened.push(window);
         for (const resolve of this.waiting.splice(0)) resolve(window.page);
       },
       load: (id, url) => of(id).load(url),
@@ -114,7 +117,6 @@ export class SubstituteApp {
   /** Ends everything at once, however main is. */
   async kill(): Promise<void> {
     if (this.process.exitCode === null && this.process.signalCode === null) this.process.kill('SIGKILL');
-    await this.exited;
-    await Promise.all([...this.windows.values()].map((window) => window.close().catch(() => undefined)));
+    await this.cleared;
   }
 }

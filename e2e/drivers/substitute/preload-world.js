@@ -1,9 +1,11 @@
 /**
  * Runs in the isolated world of every document, before the page's scripts: gives the preload bundle a `require('electron')`
- * and carries its messages over the binding, which only this world can see. The driver puts the bundle in as `preload`.
+ * and carries its messages over the binding, which only this world can see. The driver puts the bundle in as `topPreload`.
+ * Frames inside the page get none, as in Electron, unless a hostile spec gives them one of its own.
  */
-(function preloadWorld(preload, everyFrame) {
-  if (!everyFrame && window !== window.top) return;
+(function preloadWorld(topPreload, framePreload) {
+  const preload = window === window.top ? topPreload : framePreload;
+  if (!preload) return;
   const binding = globalThis.__substitute;
   delete globalThis.__substitute;
   const send = (message) => binding(JSON.stringify(message));
@@ -39,9 +41,6 @@
     const { port1, port2 } = new MessageChannel();
     ports.set(id, port1);
     port1.onmessage = (event) => send({ kind: 'port', id, data: encode(event.data) });
-    port1.onclose = () => {
-      if (ports.delete(id)) send({ kind: 'port-close', id });
-    };
     return port2;
   };
 

@@ -31,9 +31,7 @@ export function takePort(page: Page, timeoutMs = 10_000): Promise<number> {
       removeEventListener('message', take, true);
       clearTimeout(timer);
       globalThis.specPorts ??= [];
-      const port = event.ports[0];
-      port.onclose = () => (port.closedForSpec = true);
-      resolve(specPorts.push(port) - 1);
+      resolve(specPorts.push(event.ports[0]) - 1);
     }, true);
     postMessage({ type: 'talaria:connect' }, location.origin);
   })`);

@@ -1,0 +1,105 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '../../drivers/shell.ts';
+import type { Shell } from '../../drivers/shell.ts';
+import { collectNotices, engineClient, takePort } from './page.ts';
+
+/** The engine's process, as it has noted itself in its home. */
+function enginePid(shell: Shell): number {
+  return (JSON.parse(readFileSync(join(shell.home, 'instance.json'), 'utf8')) as { pid: number }).pid;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('a killed engine is back by itself: the page is told, asks for a new port and works again', async ({ launch }) => {
+  const shell = await launch();
+  const page = await shell.firstWindow();
+  const before = await (await engineClient(page)).app.info();
+  const notices = await collectNotices(page);
+  process.kill(enginePid(shell), 'SIGKILL');
+  await expect.poll(async () => (await notices()).map(({ state }) => state)).toEqual(['down', 'up']);
+  const after = await (await engineClient(page)).app.info();
+  expect(after.engineEpoch).not.toBe(before.engineEpoch);
+});
+
+test('an engine that keeps dying is given up with a reason, and asking once more starts it again', async ({ launch }) => {
+  const shell = await launch();
+  const page = await shell.firstWindow();
+  await (await engineClient(page)).app.info();
+  const notices = await collectNotices(page);
+  for (const ends of [1, 2, 3]) {
+    const pid = enginePid(shell);
+    process.kill(pid, 'SIGKILL');
+    if (ends === 3) break;
+    await expect.poll(async () => (await notices()).filter(({ state }) => state === 'up').length).toBe(ends);
+  }
+  await expect.poll(async () => (await notices()).at(-1)?.state).toBe('gave-up');
+  expect((await notices()).at(-1)?.message).toContain('3 times within a minute');
+  const info = await (await engineClient(page)).app.info();
+  expect(info.home).toBe(shell.home);
+});
+
+test('the menu restarts the engine', async ({ launch }) => {
+  const shell = await launch();
+  const page = await shell.firstWindow();
+  const before = await (await engineClient(page)).app.info();
+  const notices = await collectNotices(page);
+  await shell.evaluate(({ Menu }) => Menu.getApplicationMenu()?.getMenuItemById('restart-engine')?.click(), null);
+  await expect.poll(async () => (await notices()).map(({ state }) => state)).toEqual(['down', 'up']);
+  expect((await (await engineClient(page)).app.info()).engineEpoch).not.toBe(before.engineEpoch);
+});
+
+test('quitting closes the engine, which gives its home back, and ends everything', async ({ launch }) => {
+  const shell = await launch();
+  const page = await shell.firstWindow();
+  await (await engineClient(page)).app.info();
+  const pid = enginePid(shell);
+  await shell.evaluate(({ app }) => void setImmediate(() => app.quit()), null);
+  expect(await shell.exited).toBe(0);
+  expect(existsSync(join(shell.home, 'instance.json'))).toBe(false);
+  await expect.poll(() => isAlive(pid)).toBe(false);
+});
+
+test('closing the last window quits, except on macOS', async ({ launch }) => {
+  test.skip(process.platform === 'darwin', 'an app without windows goes on there');
+  const shell = await launch();
+  const page = await shell.firstWindow();
+  await takePort(page);
+  await page.close();
+  expect(await shell.exited).toBe(0);
+  expect(existsSync(join(shell.home, 'instance.json'))).toBe(false);
+});
+
+test('a home that another instance holds: says who holds it, quits and leaves the other alone', async ({ launch, driver }) => {
+  test.skip(driver === 'electron', 'the dialog is a native one');
+  const first = await launch();
+  const client = await engineClient(await first.firstWindow());
+  await client.app.info();
+  const second = await launch({ home: first.home });
+  expect(await second.exited).toBe(0);
+  const [dialog] = second.calls();
+  expect(dialog?.call).toBe('dialog.showMessageBox');
+  expect(JSON.stringify(dialog?.args)).toContain(`process ${enginePid(first)}`);
+  expect((await client.app.info()).home).toBe(first.home);
+});
+
+test('a second start of the same app ends at once without a window', async ({ launch, driver }) => {
+  test.skip(driver === 'electron', 'the lock of the real one is covered by the test above it only with a display');
+  const shell = await launch({ firstInstance: false });
+  expect(await shell.exited).toBe(0);
+  expect(shell.requests()).toEqual([]);
+});
+
+test('a home that cannot be made: says so and ends', async ({ launch, driver }) => {
+  test.skip(driver === 'electron', 'the dialog is a native one');
+  const shell = await launch({ home: '/dev/null/home' });
+  expect(await shell.exited).toBe(1);
+  expect(JSON.stringify(shell.calls())).toContain('/dev/null');
+});
