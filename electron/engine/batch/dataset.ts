@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
+import { TextDecoder } from 'node:util';
 import type { DatasetReport } from '#shared/contract/datasets.ts';
 import { BatchError, systemCode } from './errors.ts';
 import { findJsonFault } from './json-error.ts';
