@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import type { TrajectorySummary } from '#shared/trajectory.ts';
+import { recogniseReason } from './reasons.ts';
+import { downloadPath, filterOfSelection, MAX_IDS, suggestedFile } from './request.ts';
+
+function lister(count: number) {
+  const rows = Array.from({ length: count }, (_, i) => ({ id: `t${count - i}`, n: count - i }) as TrajectorySummary);
+  return async ({ before, limit = 100 }: { before?: number | undefined; limit?: number | undefined }) => {
+    const below = rows.filter((r) => before === undefined || r.n < before);
+    const items = below.slice(0, limit);
+    return { items, nextBefore: below.length > limit ? (items.at(-1)?.n ?? null) : null };
+  };
+}
+const { signal } = new AbortController();
+
+describe('filterOfSelection', () => {
+  it('keeps the filter when all or nothing is chosen (catches 100,000 ids sent for "all")', async () => {
+    const filter = { query: 'staging' };
+    expect(await filterOfSelection(lister(5), filter, { mode: 'all', ids: new Set() }, signal)).toBe(filter);
+    expect(await filterOfSelection(lister(5), filter, { mode: 'some', ids: new Set() }, signal)).toBe(filter);
+  });
+  it('leaves out what was taken off "all", over page borders (catches an export of what a person excluded)', async () => {
+    const answer = await filterOfSelection(lister(1_203), {}, { mode: 'all', ids: new Set(['t1', 't700', 't1203']) }, signal);
+    expect(answer?.ids?.length).toBe(1_200);
+    expect(answer?.ids).not.toContain('t700');
+  });
+  it('refuses more than one request may carry (catches a silent cut at 10,000)', async () => {
+    expect(await filterOfSelection(lister(MAX_IDS + 2), {}, { mode: 'all', ids: new Set(['t1']) }, signal)).toBeNull();
+    expect((await filterOfSelection(lister(MAX_IDS + 1), {}, { mode: 'all', ids: new Set(['t1']) }, signal))?.ids?.length).toBe(MAX_IDS);
+  });
+});
+
+describe('files', () => {
+  it('suggests a name that is a file name (catches a run name with a slash or a leading dot)', () => {
+    expect(suggestedFile('../a b/c', new Date(2026, 10, 3))).toBe('a-b-c-2026-11-03.jsonl');
+    expect(suggestedFile(null, new Date(2026, 0, 31))).toBe('trajectories-2026-01-31.jsonl');
+    expect(suggestedFile('演示', new Date(2026, 0, 31))).toBe('演示-2026-01-31.jsonl');
+  });
+  it('offers a download only of what lies in the exports folder (catches a link to nothing)', () => {
+    expect(downloadPath('/h/exports/a b.jsonl', '/h/exports')).toBe('/exports/a%20b.jsonl');
+    expect(downloadPath('C:\\h\\exports\\a.jsonl', 'C:\\h\\exports\\')).toBe('/exports/a.jsonl');
+    expect(downloadPath('/tmp/a.jsonl', '/h/exports')).toBeNull();
+    expect(downloadPath('/h/exports/sub/a.jsonl', '/h/exports')).toBeNull();
+  });
+  it('recognises the reasons of the exporter (catches English in the Chinese page)', () => {
+    expect(recogniseReason('partial: max_turns')).toEqual({ key: 'partial', detail: 'max_turns' });
+    expect(recogniseReason('made by the scripted demo model')?.key).toBe('scripted');
+    expect(recogniseReason('may contain a secret (AWS key)')).toEqual({ key: 'secret', detail: 'AWS key' });
+    expect(recogniseReason('something new')).toBeNull();
+  });
+});

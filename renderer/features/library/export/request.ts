@@ -1,0 +1,42 @@
+import type { Client } from '#shared/contract/index.ts';
+import type { TrajectoryFilter } from '#shared/contract/trajectories.ts';
+import type { Selection } from '../list/selection.ts';
+
+/** The contract's limit for picking single trajectories. */
+export const MAX_IDS = 10_000;
+const WALK_LIMIT = 500;
+
+/**
+ * Says a selection as a filter. Everything but a few is read page by page, because a filter cannot leave single ones out.
+ * @returns null when that would be more ids than one request may carry
+ */
+export async function filterOfSelection(list: Client['trajectories']['list'], filter: TrajectoryFilter, selection: Selection, signal: AbortSignal): Promise<TrajectoryFilter | null> {
+  if (selection.ids.size === 0) return filter;
+  if (selection.mode === 'some') return selection.ids.size > MAX_IDS ? null : { ids: [...selection.ids] };
+  const ids: string[] = [];
+  let before: number | undefined;
+  do {
+    const page = await list({ filter, limit: WALK_LIMIT, ...(before === undefined ? {} : { before }) }, { signal });
+    for (const row of page.items) if (!selection.ids.has(row.id)) ids.push(row.id);
+    if (ids.length > MAX_IDS) return null;
+    before = page.nextBefore ?? undefined;
+  } while (before !== undefined);
+  return { ids };
+}
+
+/** "ops-v3-2026-11-30.jsonl": run, else "trajectories", and the day of the person. */
+export function suggestedFile(runName: string | null, now: Date): string {
+  const two = (n: number): string => String(n).padStart(2, '0');
+  const base = (runName ?? 'trajectories').replace(/[^\p{L}\p{N}._-]+/gu, '-').replace(/^[.-]+/, '').slice(0, 100) || 'trajectories';
+  return `${base}-${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}.jsonl`;
+}
+
+/** Where the browser finds a file of the exports folder; null when it was written elsewhere. */
+export function downloadPath(file: string, folder: string): string | null {
+  const plain = (path: string): string => path.replaceAll('\\', '/').replace(/\/+$/, '');
+  const prefix = `${plain(folder)}/`;
+  const path = plain(file);
+  if (!path.startsWith(prefix)) return null;
+  const name = path.slice(prefix.length);
+  return name.includes('/') ? null : `/exports/${encodeURIComponent(name)}`;
+}

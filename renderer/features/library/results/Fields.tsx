@@ -1,0 +1,40 @@
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ToolCall } from '#shared/trajectory.ts';
+import { CutText } from './CutText.tsx';
+import { fieldsOf } from './result-view.ts';
+
+/** The arguments of a call as fields: short values beside their name, long ones below it. */
+export function Fields({ call, part }: { call: ToolCall; part: string }): ReactNode {
+  const { t } = useTranslation('library');
+  const fields = fieldsOf(call);
+  if (fields === null) {
+    return (
+      <div className="border-t border-line">
+        <p className="px-2.5 py-1.5 text-sm text-bad">{t('call.badArguments')}</p>
+        <CutText text={call.arguments} part={`${part}:raw`} label={t('call.arguments')} />
+      </div>
+    );
+  }
+  return (
+    <dl className="grid grid-cols-[minmax(72px,auto)_minmax(0,1fr)] border-t border-line py-1 text-sm">
+      {fields.map(([name, value]) => {
+        const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+        const long = text.includes('\n') || text.length > 160;
+        return long ? (
+          <div key={name} className="col-span-2">
+            <dt className="px-2.5 py-0.5 font-mono text-xs text-fg-3">{name}</dt>
+            <dd className="[&>pre]:border-t-0">
+              <CutText text={text} part={`${part}:${name}`} label={name} />
+            </dd>
+          </div>
+        ) : (
+          <div key={name} className="col-span-2 grid grid-cols-subgrid px-2.5 py-0.5">
+            <dt className="font-mono text-xs text-fg-3">{name}</dt>
+            <dd className="min-w-0 font-mono text-xs wrap-anywhere text-fg-2">{text === '' ? '""' : text}</dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+}

@@ -1,0 +1,74 @@
+import { ChevronRight } from 'lucide-react';
+import { memo, useMemo, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { cx } from '../../../lib/cx.ts';
+import { useFormat } from '../../../lib/i18n.ts';
+import { Spinner } from '../../../ui/Feedback.tsx';
+import { parseDiff } from '../results/diff.ts';
+import { Fields } from '../results/Fields.tsx';
+import { fieldsOf, mainArgument, viewOfResult, type ResultView } from '../results/result-view.ts';
+import { ResultBody } from '../results/ResultBody.tsx';
+import { useFold } from './context.tsx';
+import { part } from './folds.ts';
+import type { CallPair } from './turns.ts';
+
+/** One tool call with what it answered. @param props.running the trajectory goes on, so a missing result is still to come */
+export const CallCard = memo(function CallCard({ pair, seq, index, running }: { pair: CallPair; seq: number; index: number; running: boolean }): ReactNode {
+  const { t } = useTranslation('library');
+  const format = useFormat();
+  const { call, result } = pair;
+  const [open, toggle] = useFold(part.call(seq, index), true);
+  const view = useMemo(() => (result ? viewOfResult(call.name, result) : null), [call.name, result]);
+  const fields = useMemo(() => fieldsOf(call), [call]);
+  const telling = useMemo(() => mainArgument(call), [call]);
+  // What the head does not say, or what the result does not show (the text of a written file).
+  const longField = fields?.some(([, v]) => typeof v === 'string' && v.includes('\n')) ?? false;
+  const [argsOpen, toggleArgs] = useFold(part.args(seq, index), fields === null || (longField && (view === null || view.kind === 'json' || view.kind === 'text')));
+  const hasMore = fields === null || fields.length > 1 || longField || telling.length > 60;
+  const failed = result?.isError === true;
+  const meta = [view && metaOf(view, t, format.exact), failed && !(view?.kind === 'terminal' && view.exitCode) ? t('call.failed') : null, result?.durationMs === undefined ? null : format.duration(result.durationMs)].filter(Boolean);
+  return (
+    <div className={cx('my-1.5 overflow-hidden rounded-m border bg-raised', failed ? 'border-bad/50' : 'border-line')}>
+      <button type="button" aria-expanded={open} onClick={toggle} className="focus-inset flex h-7 w-full min-w-0 items-center gap-2 px-2.5 text-left text-sm hover:bg-hover">
+        <ChevronRight aria-hidden="true" className={cx('size-3 shrink-0 text-fg-3 transition-transform', open && 'rotate-90')} />
+        <b className="shrink-0 font-mono font-semibold text-role-tool">{call.name}</b>
+        <code className="min-w-0 flex-1 truncate font-mono text-fg-2">{telling}</code>
+        <span className={cx('num flex shrink-0 items-center gap-1.5 text-xs', failed ? 'text-bad' : 'text-fg-3')}>
+          {!result && running && <Spinner className="size-3" />}
+          {result ? meta.join(' · ') : running ? t('call.pending') : t('call.noResult')}
+        </span>
+      </button>
+      {open && (
+        <>
+          {hasMore && (
+            <button type="button" aria-expanded={argsOpen} onClick={toggleArgs} className="focus-inset flex h-6 w-full items-center gap-1.5 border-t border-line px-2.5 text-xs text-fg-3 hover:bg-hover">
+              <ChevronRight aria-hidden="true" className={cx('size-3 transition-transform', argsOpen && 'rotate-90')} />
+              {t('call.arguments')}
+            </button>
+          )}
+          {hasMore && argsOpen && <Fields call={call} part={part.args(seq, index)} />}
+          {result && view && <ResultBody name={call.name} message={result} view={view} part={part.call(seq, index)} />}
+        </>
+      )}
+    </div>
+  );
+});
+
+type T = ReturnType<typeof useTranslation<'library'>>['t'];
+
+function metaOf(view: ResultView, t: T, exact: (n: number) => string): string | null {
+  switch (view.kind) {
+    case 'terminal':
+      return view.exitCode === null ? null : t('call.exit', { code: view.exitCode });
+    case 'diff': {
+      const { added, removed } = parseDiff(view.text);
+      return `+${exact(added)} −${exact(removed)}`;
+    }
+    case 'matches': {
+      const count = view.total ?? view.matches.length;
+      return t('call.matches', { count, shown: exact(count) });
+    }
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,145 @@
+import { FileQuestion } from 'lucide-react';
+import { useCallback, useImperativeHandle, useMemo, useRef, useState, type ReactNode, type Ref } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ORPCError } from '@orpc/client';
+import { useStore } from 'zustand';
+import { useClient } from '../../../lib/engine-context.tsx';
+import { useCommands } from '../../../lib/commands.tsx';
+import { readRemembered, remember } from '../../../lib/remembered.ts';
+import { useWide } from '../use-wide.ts';
+import { Button } from '../../../ui/Button.tsx';
+import { EmptyState, ErrorState, Skeleton } from '../../../ui/Feedback.tsx';
+import { useToasts } from '../../../ui/Toasts.tsx';
+import { contentLoader, ViewProvider } from './context.tsx';
+import { turnAsText } from './copy.ts';
+import { createFolds, toggleTurn } from './folds.ts';
+import { Outline } from './Outline.tsx';
+import { outlineOf } from './outline.ts';
+import { RawView } from './RawView.tsx';
+import type { Transcript } from './transcript.ts';
+import { TurnList, type TurnListHandle } from './TurnList.tsx';
+import type { Turn } from './turns.ts';
+import { useTranscript } from './use-transcript.ts';
+import { ViewHeader } from './ViewHeader.tsx';
+
+export interface ViewHandle {
+  focus: () => void;
+}
+
+const FOLDS_KEY = 'library.folds';
+const OUTLINE_PX = 1_020;
+
+/** One trajectory: header, outline, turns (or raw JSON). @param props.active the focus is in here, so plain `j`/`k` move by turns */
+export function TrajectoryView({ id, active, onClose, ref }: { id: string; active: boolean; onClose: () => void; ref: Ref<ViewHandle> }): ReactNode {
+  const { transcript, retry } = useTranscript(id);
+  if (!transcript) return <Loading />;
+  return <Opened transcript={transcript} active={active} onClose={onClose} onRetry={retry} ref={ref} />;
+}
+
+function Opened({ transcript, active, onClose, onRetry, ref }: { transcript: Transcript; active: boolean; onClose: () => void; onRetry: () => void; ref: Ref<ViewHandle> }): ReactNode {
+  const { t } = useTranslation('library');
+  const client = useClient();
+  const toast = useToasts();
+  const { id } = transcript;
+  const { detail, turns, complete, loaded, error } = useStore(transcript.state);
+  const [raw, setRaw] = useState(false);
+  const [current, setCurrent] = useState(0);
+  const list = useRef<TurnListHandle>(null);
+  const wide = useWide(OUTLINE_PX);
+  const folds = useState(() => {
+    const kept = readRemembered(FOLDS_KEY);
+    return createFolds(kept === 'open' ? true : kept === 'closed' ? false : null);
+  })[0];
+  const context = useMemo(() => ({ folds, loadContent: contentLoader(client, id) }), [folds, client, id]);
+  const entries = useMemo(() => outlineOf(turns), [turns]);
+
+  const copy = useCallback((text: string) => {
+    navigator.clipboard.writeText(text).then(() => toast({ title: t('view.copied'), kind: 'good', timeout: 2_000 }), () => toast({ title: t('action.copyFailed', { ns: 'app' }), kind: 'bad' }));
+  }, [toast, t]);
+  const copyTurn = useCallback((turn: Turn) => copy(turnAsText(turn)), [copy]);
+  const copyLink = (): void => copy(`${window.location.origin === 'null' ? '' : window.location.origin + window.location.pathname}#/library/${encodeURIComponent(id)}`);
+  const foldAll = (): void => {
+    const all = folds.getState().all === true ? null : true;
+    folds.setState({ all, parts: new Map() });
+    remember(FOLDS_KEY, all === true ? 'open' : '');
+  };
+  const go = useCallback((turn: number) => list.current?.go(turn), []);
+  const step = (by: number): void => go(Math.min(Math.max(0, current + by), turns.length - 1));
+  const turn = turns[current];
+  const reading = !raw && turns.length > 0;
+  useImperativeHandle(ref, () => ({ focus: () => list.current?.focus() }), []);
+
+  useCommands(t('keys.view'), [
+    { id: 'next-turn', label: t('keys.nextTurn'), keys: ']', keysOnly: true, repeats: true, disabled: !reading, run: () => step(1) },
+    { id: 'previous-turn', label: t('keys.previousTurn'), keys: '[', keysOnly: true, repeats: true, disabled: !reading, run: () => step(-1) },
+    { id: 'fold', label: t('keys.fold'), keys: 'o', keysOnly: true, disabled: !reading, run: () => turn && toggleTurn(folds, turn) },
+    { id: 'fold-all', label: t('keys.foldAll'), keys: 'shift+o', disabled: !reading, run: foldAll },
+    { id: 'copy-turn', label: t('keys.copyTurn'), keys: 'c', disabled: !reading, run: () => turn && copyTurn(turn) },
+    { id: 'copy-id', label: t('keys.copyId'), run: () => copy(id) },
+    { id: 'copy-link', label: t('keys.copyLink'), run: copyLink },
+  ]);
+  useCommands(t('keys.view'), [
+    { id: 'j', label: t('keys.nextTurn'), keys: 'j', keysOnly: true, repeats: true, run: () => step(1) },
+    { id: 'k', label: t('keys.previousTurn'), keys: 'k', keysOnly: true, repeats: true, run: () => step(-1) },
+    { id: 'first-turn', label: t('keys.firstTurn'), keys: 'g g', keysOnly: true, run: () => go(0) },
+    { id: 'last-turn', label: t('keys.lastTurn'), keys: 'shift+g', keysOnly: true, run: () => go(turns.length - 1) },
+  ], active && reading);
+
+  if (error !== null && (!detail || turns.length === 0)) {
+    const gone = error instanceof ORPCError && error.code === 'NOT_FOUND';
+    return gone ? (
+      <EmptyState icon={FileQuestion} title={t('view.notFoundTitle')} action={<Button onClick={onClose}>{t('view.toList')}</Button>}>{t('view.notFoundText')}</EmptyState>
+    ) : (
+      <ErrorState error={error} onRetry={onRetry} />
+    );
+  }
+  return (
+    <ViewProvider value={context}>
+      <section aria-label={t('view.label')} className="flex h-full min-h-0 flex-col" aria-busy={!complete}>
+        <ViewHeader detail={detail} raw={raw} onRaw={() => setRaw(!raw)} onFoldAll={foldAll} onCopyId={() => copy(id)} onCopyLink={copyLink} onClose={onClose} />
+        {raw ? (
+          <div className="min-h-0 flex-1">
+            <RawView id={id} version={detail?.state === 'running' ? 0 : loaded} />
+          </div>
+        ) : detail && turns.length > 0 ? (
+          <div className="flex min-h-0 flex-1">
+            {wide && (
+              <div className="w-[108px] shrink-0">
+                <Outline entries={entries} current={current} onGo={go} />
+              </div>
+            )}
+            <TurnList ref={list} transcript={transcript} turns={turns} detail={detail} complete={complete} current={current} onCurrent={setCurrent} onCopy={copyTurn} />
+          </div>
+        ) : (
+          <TurnSkeletons />
+        )}
+      </section>
+    </ViewProvider>
+  );
+}
+
+function Loading(): ReactNode {
+  return (
+    <div className="h-full" aria-busy="true">
+      <div className="grid gap-2 border-b border-line px-4 py-3">
+        <Skeleton className="h-5 w-3/4" />
+        <Skeleton className="h-[18px] w-2/3" />
+      </div>
+      <TurnSkeletons />
+    </div>
+  );
+}
+
+function TurnSkeletons(): ReactNode {
+  return (
+    <div className="grid gap-4 p-4" aria-hidden="true">
+      {[0, 1, 2].map((i) => (
+        <div key={i} className="grid gap-2">
+          <Skeleton className="h-3 w-24" />
+          <Skeleton className="h-3 w-full" />
+          <Skeleton className="h-16 w-full" />
+        </div>
+      ))}
+    </div>
+  );
+}

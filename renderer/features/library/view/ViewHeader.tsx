@@ -1,0 +1,74 @@
+import { Braces, Copy, Link, MoreHorizontal, UnfoldVertical, X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { outcomeOf, type TrajectoryDetail } from '#shared/trajectory.ts';
+import { useFormat } from '../../../lib/i18n.ts';
+import { IconButton } from '../../../ui/Button.tsx';
+import { Chip, OutcomeChip } from '../../../ui/Chip.tsx';
+import { Skeleton } from '../../../ui/Feedback.tsx';
+import { Menu } from '../../../ui/Menu.tsx';
+
+/** Title, outcome and numbers of the open trajectory; stays while the turns scroll. */
+export function ViewHeader({ detail, raw, onRaw, onFoldAll, onCopyId, onCopyLink, onClose }: {
+  detail: TrajectoryDetail | null; raw: boolean; onRaw: () => void; onFoldAll: () => void; onCopyId: () => void; onCopyLink: () => void; onClose: () => void;
+}): ReactNode {
+  const { t } = useTranslation('library');
+  return (
+    <header className="shrink-0 border-b border-line py-2.5 pr-3 pl-4">
+      <div className="flex items-start gap-2">
+        {detail ? <h2 className="line-clamp-2 min-w-0 flex-1 text-lg leading-[1.35] font-semibold wrap-anywhere" title={detail.title}>{detail.title || t('list.untitled')}</h2> : <Skeleton className="h-5 flex-1" />}
+        <IconButton icon={Braces} label={t('keys.raw')} hotkey="r" pressed={raw} onClick={onRaw} />
+        <Menu
+          trigger={<IconButton icon={MoreHorizontal} label={t('view.moreActions')} />}
+          items={[
+            { id: 'fold', label: t('keys.foldAll'), icon: UnfoldVertical, run: onFoldAll },
+            null,
+            { id: 'id', label: t('view.copyId'), icon: Copy, run: onCopyId },
+            { id: 'link', label: t('view.copyLink'), icon: Link, run: onCopyLink },
+          ]}
+        />
+        <IconButton icon={X} label={t('view.toList')} onClick={onClose} />
+      </div>
+      {detail ? <Meta detail={detail} /> : <Skeleton className="mt-1.5 h-[18px] w-3/4" />}
+      {detail?.error && <p className="mt-1.5 rounded-s bg-bad-soft px-2 py-1 text-sm wrap-anywhere text-fg">{detail.error}</p>}
+    </header>
+  );
+}
+
+function Meta({ detail }: { detail: TrajectoryDetail }): ReactNode {
+  const { t } = useTranslation('library');
+  const app = useTranslation('app').t;
+  const format = useFormat();
+  const tokens = detail.usage.promptTokens + detail.usage.completionTokens;
+  const calls = t('view.calls', { count: detail.toolCalls, shown: format.exact(detail.toolCalls) });
+  const outcome = outcomeOf(detail);
+  return (
+    <div className="num mt-1.5 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-fg-3">
+      <span className="flex items-center gap-1.5">
+        <OutcomeChip state={outcome} />
+        {detail.scripted && <Chip tone="info" title={app('scripted.hint')}>{app('scripted.chip')}</Chip>}
+      </span>
+      {detail.exitReason !== null && detail.exitReason !== 'completed' && <span className="text-fg-2">{t(`exit.${detail.exitReason}`)}</span>}
+      {detail.discardReason !== null && <span className="text-fg-2">{discardText(detail.discardReason, t)}</span>}
+      {detail.runId !== null && (
+        <span>
+          <a href={`#/batch/${encodeURIComponent(detail.runId)}`} className="underline decoration-line-strong underline-offset-2 hover:text-fg">{detail.runName ?? detail.runId}</a>
+          {detail.promptIndex !== null && ` · ${t('view.prompt', { n: detail.promptIndex })}`}
+        </span>
+      )}
+      <span>{detail.model}</span>
+      <span>{t('view.turnCount', { count: detail.turns, shown: format.exact(detail.turns) })}</span>
+      <span>{detail.toolErrors > 0 ? t('view.callsFailed', { calls, failed: format.exact(detail.toolErrors) }) : calls}</span>
+      <span title={t('list.tokensExact', { input: format.exact(detail.usage.promptTokens), output: format.exact(detail.usage.completionTokens) })}>{t('view.tokens', { shown: format.compact(tokens) })}</span>
+      {detail.costUsd !== null && <span>{format.money(detail.costUsd)}</span>}
+      <span title={format.dateTime(detail.createdAt)}>{detail.endedAt === null ? format.ago(detail.createdAt) : format.duration(detail.endedAt - detail.createdAt)}</span>
+    </div>
+  );
+}
+
+const DISCARDS = ['no_reasoning', 'corrupted'] as const;
+
+export function discardText(reason: string, t: ReturnType<typeof useTranslation<'library'>>['t']): string {
+  const known = DISCARDS.find((d) => d === reason);
+  return t('discard.text', { reason: known ? t(`discard.${known}`) : reason });
+}
