@@ -104,7 +104,7 @@ export class BrowserSideWindow {
     this.topFrame = frameTree.frame.id;
     await cdp.send('Runtime.addBinding', { name: '__substitute', executionContextName: WORLD });
     const asFunction = (source: string | undefined): string => (source === undefined ? 'undefined' : `(require, module, exports) => {\n${source}\n}`);
-    const source = `${WORLD_SCRIPT.trim()}(${asFunction(preload)}, ${asFunction(hooks.framePreload)});`;
+    const source = `${WORLD_SCRIPT}\n__substituteWorld(${asFunction(preload)}, ${asFunction(hooks.framePreload)});`;
     await cdp.send('Page.addScriptToEvaluateOnNewDocument', { worldName: WORLD, source });
     await context.route('**/*', (route) => this.answer(route).catch(report));
     await this.applyPermissions(browser);

@@ -3,7 +3,7 @@
  * and carries its messages over the binding, which only this world can see. The driver puts the bundle in as `topPreload`.
  * Frames inside the page get none, as in Electron, unless a hostile spec gives them one of its own.
  */
-(function preloadWorld(topPreload, framePreload) {
+globalThis.__substituteWorld = (topPreload, framePreload) => {
   const preload = window === window.top ? topPreload : framePreload;
   if (!preload) return;
   const binding = globalThis.__substitute;
@@ -74,4 +74,4 @@
   };
   const module = { exports: {} };
   preload(require, module, module.exports);
-})
+};
