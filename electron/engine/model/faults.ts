@@ -6,7 +6,7 @@ import { hostOf, placeOf } from './wire.ts';
 
 const MAX_PROVIDER_MESSAGE_CHARS = 500;
 
-/** The wordings of OpenAI, vLLM, llama.cpp, LM Studio, Anthropic, Google, Mistral, DeepSeek and OpenRouter for a conversation that is too long. */
+/** How OpenAI, vLLM, llama.cpp, LM Studio, Anthropic, Google, Mistral and DeepSeek say that a conversation is too long. */
 const OVERFLOW = new RegExp(
   [
     'context_length_exceeded',
@@ -22,7 +22,7 @@ const OVERFLOW = new RegExp(
   ].join('|'),
   'i',
 );
-const OUT_OF_CREDIT = /insufficient_quota|insufficient (?:credits?|balance|funds)|exceeded your current quota|billing_hard_limit/i;
+const OUT_OF_CREDIT = /insufficient_quota|insufficient (?:credits?|balance|funds)|billing_hard_limit/i;
 const MODERATED = /moderation|flagged|content policy/i;
 
 export interface FaultContext {
@@ -60,7 +60,7 @@ export function statusFault(status: number, body: unknown, headers: Headers | un
   const isPage = typeof body === 'string' && looksLikeHtml(body);
   const said = isPage ? null : providerText(body, apiKey);
   const all = isPage ? '' : searchable(body);
-  const wait = retryAfterMs(headers, context.now);
+  const wait = retryAfterMs(headers, context.now) ?? retryDelayMs(all);
   const more = { status, ...(said === null ? {} : { providerMessage: said }), ...(wait === null ? {} : { retryAfterMs: wait }) };
 
   if (status === 402 || (status === 429 && OUT_OF_CREDIT.test(all))) {
@@ -70,7 +70,9 @@ export function statusFault(status: number, body: unknown, headers: Headers | un
     return new ModelError('bad_request', `${place} refused this prompt by its content rules.`, more);
   }
   if (status === 401 || status === 403) return new ModelError('auth', authSentence(status, isPage, context), more);
-  if (status === 413 || OVERFLOW.test(all)) {
+  // "Too many tokens" in a 429 is about the rate.
+  const isRateLimit = status === 429 || status === 529;
+  if (status === 413 || (!isRateLimit && OVERFLOW.test(all))) {
     return new ModelError('context_overflow', `The conversation is longer than ${model} at ${place} can take.`, more);
   }
   if (status === 404) {
@@ -80,7 +82,7 @@ export function statusFault(status: number, body: unknown, headers: Headers | un
     return new ModelError('not_found', sentence, more);
   }
   if (status === 408) return new ModelError('timeout', `${place} gave up waiting for this request.`, more);
-  if (status === 429 || status === 529) {
+  if (isRateLimit) {
     return new ModelError('rate_limit', `${place} is limiting the rate of requests. Use fewer workers, or wait.`, more);
   }
   if (status >= 500) {
@@ -103,7 +105,8 @@ export function streamedFault(error: unknown, context: FaultContext): ModelError
   if (/rate.?limit|too many requests|overloaded/i.test(hint)) return statusFault(429, error, undefined, context);
   if (/invalid_api_key|authentication_error/i.test(hint)) return statusFault(401, error, undefined, context);
   const said = providerText(error, context.endpoint.apiKey);
-  return new ModelError('server', `${place} broke off the answer with an error. It may pass; try again later.`, said === null ? {} : { providerMessage: said });
+  const sentence = `${place} broke off the answer with an error. It may pass; try again later.`;
+  return new ModelError('server', sentence, said === null ? {} : { providerMessage: said });
 }
 
 /** Something answered, but not with what an OpenAI-compatible server says. */
@@ -134,7 +137,9 @@ export function networkSentence(code: string | null, context: Pick<FaultContext,
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ['network', `The name ${host} cannot be found: check the base URL and the network.`];
   if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH') return ['network', `${place} cannot be reached from here: check the network.`];
   if (code !== null && /TIMEOUT|ETIMEDOUT/.test(code)) return ['timeout', `${place} did not answer in time.`];
-  if (code !== null && /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) return ['network', `The certificate of ${place} is not trusted by this machine (${code}).`];
+  if (code !== null && /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) {
+    return ['network', `The certificate of ${place} is not trusted by this machine (${code}).`];
+  }
   if (code !== null && /^(?:ERR_SSL|EPROTO)/.test(code)) return ['network', `${place} does not speak HTTPS: try http:// in the base URL.`];
   if (context.midAnswer) return ['network', cutStream(baseUrl).message];
   return ['network', `The connection to ${place} failed${code === null ? '' : ` (${code})`} before an answer came.`];
@@ -154,7 +159,9 @@ export function networkCode(thrown: unknown): string | null {
 function authSentence(status: number, isPage: boolean, { endpoint }: FaultContext): string {
   const place = placeOf(endpoint.baseUrl);
   if (isPage) return `${place} turned the request away with a web page (${status}): a gateway in between may be blocking it.`;
-  if (endpoint.apiKey === null || endpoint.apiKey === '') return `${place} wants an API key. Enter one in Settings, or set the provider's environment variable.`;
+  if (endpoint.apiKey === null || endpoint.apiKey === '') {
+    return `${place} wants an API key. Enter one in Settings, or set the provider's environment variable.`;
+  }
   if (status === 403) return `The key does not permit ${endpoint.model} at ${place}. Check what the key is allowed to do.`;
   return `The key was refused by ${place}. Check it in Settings, or make a new one there.`;
 }
@@ -169,6 +176,7 @@ export function providerText(body: unknown, apiKey: string | null): string | nul
 
 function wordsOf(body: unknown): string {
   if (typeof body === 'string') return wordsOf(parseJson(body) ?? null) || body;
+  if (Array.isArray(body)) return wordsOf(body[0]);
   if (!isRecord(body)) return '';
   const inner = isRecord(body.error) ? wordsOf(body.error) : textOf(body.error);
   const own = textOf(body.message) || inner || textOf(body.detail) || textOf(body.msg);
@@ -176,6 +184,12 @@ function wordsOf(body: unknown): string {
   const upstream = isRecord(body.metadata) ? textOf(body.metadata.raw) : '';
   if (own === '') return upstream || JSON.stringify(body);
   return upstream === '' ? own : `${own}: ${upstream}`;
+}
+
+/** Google says only in the body how long to wait: `"retryDelay": "22s"`. */
+function retryDelayMs(body: string): number | null {
+  const seconds = /"retryDelay":\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1];
+  return seconds === undefined ? null : Math.ceil(Number(seconds) * 1000);
 }
 
 function redactKeys(text: string, apiKey: string | null): string {

@@ -156,7 +156,7 @@ describe('faults that are not retried', () => {
     ['401', fail(401, { message: `Incorrect API key provided: ${KEY}` }), 'auth', true, /refused by 127\.0\.0\.1/],
     ['403', fail(403), 'auth', true, /does not permit m/],
     ['402', fail(402), 'payment', true, /no credit/],
-    ['429 without quota', fail(429, { code: 'insufficient_quota', message: 'You exceeded your current quota' }), 'payment', true, /no credit/],
+    ['429 without credit', fail(429, { code: 'insufficient_quota', message: 'You exceeded your current quota' }), 'payment', true, /no credit/],
     // Bug: one flagged prompt stops the whole run.
     ['403 moderation', fail(403, { message: 'Your input was flagged by moderation' }), 'bad_request', false, /content rules/],
     ['404', fail(404, { message: 'No such model' }), 'not_found', false, /model name and the base URL/],
@@ -190,6 +190,8 @@ describe('faults that are retried', () => {
     ['500', fail(500), 'server'],
     ['HTML page', htmlError(502), 'server'],
     ['529', fail(529), 'rate_limit'],
+    // Bug: a limit per minute that speaks of quota or tokens is taken for an empty account or an overlong conversation.
+    ['429 per minute', fail(429, { message: 'You exceeded your current quota: too many tokens, please wait' }), 'rate_limit'],
     ['drop', drop(), 'network'],
     ['cut', together(say('half an answer'), cutAfter(1)), 'network'],
     ['quiet end', together(say('half an answer'), cutAfter(1, 'end')), 'network'],

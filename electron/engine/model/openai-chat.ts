@@ -137,7 +137,9 @@ async function chunkSource(events: ChunkStream, response: Response, context: Par
   if (!type.includes('application/json')) return events;
   const text = await response.text();
   const value = parseJson(text);
-  if (!isRecord(value)) throw new ModelError('bad_response', `${placeOf(context.endpoint.baseUrl)} sent an answer that is not valid JSON.`, { status: response.status });
+  if (!isRecord(value)) {
+    throw new ModelError('bad_response', `${placeOf(context.endpoint.baseUrl)} sent an answer that is not valid JSON.`, { status: response.status });
+  }
   if (value.error !== undefined && value.error !== null) throw streamedFault(value.error, context);
   if (!Array.isArray(value.choices)) throw statusFault(404, '', undefined, context);
   return oneChunk(value);

@@ -60,7 +60,9 @@ export async function listModels(endpoint: ProbedEndpoint, signal?: AbortSignal,
 export async function testEndpoint(endpoint: ProbedEndpoint, signal?: AbortSignal, more: ProbeOptions = {}): Promise<EndpointTest> {
   const { baseUrl } = endpoint;
   const options: Probe = { ...more, signal };
-  if (baseUrl === OFFLINE_BASE_URL) return { ok: true, message: 'The scripted demo model is built in and always there.', hint: null, latencyMs: 0, modelCount: 1 };
+  if (baseUrl === OFFLINE_BASE_URL) {
+    return { ok: true, message: 'The scripted demo model is built in and always there.', hint: null, latencyMs: 0, modelCount: 1 };
+  }
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
     return failed('The base URL is not a web address.', 'Write it like https://host/v1.');
   }
@@ -132,14 +134,18 @@ async function explain(answer: Answer, endpoint: ProbedEndpoint, options: Probe)
   const said = looksLikeHtml(text) ? null : providerText(parseJson(text) ?? text, apiKey);
   if ((status === 401 || status === 403) && !looksLikeHtml(text)) {
     const hasKey = apiKey !== null && apiKey !== '';
-    return { ...failed(hasKey ? `${place} refused the key (${status}).` : `${place} wants an API key.`, hasKey ? 'Check that the key is complete and still valid, or make a new one there.' : 'Enter a key.'), latencyMs };
+    const refused = failed(`${place} refused the key (${status}).`, 'Check that the key is complete and still valid, or make a new one there.');
+    return { ...(hasKey ? refused : failed(`${place} wants an API key.`, 'Enter a key.')), latencyMs };
   }
   if (status === 429 || status >= 500) {
     return { ...failed(`${place} answered with an error (${status})${said === null ? '' : `: ${said}`}.`, 'It may pass: try again in a moment.'), latencyMs };
   }
   const better = await betterBaseUrl(endpoint, options);
-  if (better !== null) return { ...failed(`There is no OpenAI-compatible API at this path, but there is one at ${better}.`, `Use ${better} as the base URL.`), latencyMs };
-  const what = status === 404 ? `${place} answered, but has no list of models at this path (404).` : `What answered at ${place} is not an OpenAI-compatible API (${status}).`;
+  if (better !== null) {
+    return { ...failed(`There is no OpenAI-compatible API at this path, but there is one at ${better}.`, `Use ${better} as the base URL.`), latencyMs };
+  }
+  const what =
+    status === 404 ? `${place} answered, but has no list of models at this path (404).` : `What answered at ${place} is not an OpenAI-compatible API (${status}).`;
   return { ...failed(what, 'Check the base URL: most end in /v1.'), latencyMs };
 }
 
@@ -167,7 +173,8 @@ async function keyRefusal(endpoint: ProbedEndpoint, options: Probe): Promise<End
 function faultOf(answer: Answer, endpoint: ProbedEndpoint, options: Probe): ModelError {
   const context = { endpoint: { ...endpoint, model: 'the list of models' }, midAnswer: false, now: (options.now ?? Date.now)() };
   if (answer.status >= 400) return statusFault(answer.status, parseJson(answer.text) ?? answer.text, answer.headers, context);
-  return new ModelError('bad_response', `What answered at ${placeOf(endpoint.baseUrl)} is not an OpenAI-compatible list of models. Check the base URL (most end in /v1).`, { status: answer.status });
+  const sentence = `What answered at ${placeOf(endpoint.baseUrl)} is not an OpenAI-compatible list of models. Check the base URL (most end in /v1).`;
+  return new ModelError('bad_response', sentence, { status: answer.status });
 }
 
 function networkHint(error: ModelError, baseUrl: string): string {

@@ -26,8 +26,7 @@ export function createReasoningAssembler() {
 
   function pushDetail(entry: unknown): string {
     if (!isRecord(entry)) return '';
-    const known =
-      typeof entry.index === 'number' ? details.find((detail) => detail.index === entry.index && detail.type === entry.type && sameId(detail, entry)) : undefined;
+    const known = details.find((detail) => isSameEntry(detail, entry));
     if (known === undefined) details.push({ ...entry });
     else mergeDetail(known, entry);
     const field = DETAIL_TEXTS.find((name) => textOf(entry[name]) !== '');
@@ -59,8 +58,10 @@ export function createReasoningAssembler() {
   };
 }
 
-function sameId(a: JsonRecord, b: JsonRecord): boolean {
-  return textOf(a.id) === '' || textOf(b.id) === '' || a.id === b.id;
+/** Pieces without an index are entries of their own. */
+function isSameEntry(a: JsonRecord, b: JsonRecord): boolean {
+  const sameId = textOf(a.id) === '' || textOf(b.id) === '' || a.id === b.id;
+  return typeof b.index === 'number' && a.index === b.index && a.type === b.type && sameId;
 }
 
 function mergeDetail(known: JsonRecord, piece: JsonRecord): void {

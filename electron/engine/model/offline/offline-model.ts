@@ -54,7 +54,8 @@ export function createOfflineModel(options: OfflineModelOptions): ChatModel {
 }
 
 async function* streamed(plan: Plan, pace: number, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-  const texts: [Channel, string][] = [['reasoning', plan.think ?? ''], ['content', plan.say], ...plan.calls.map((call): [Channel, string] => ['tool', call.arguments])];
+  const texts: [Channel, string][] = [['reasoning', plan.think ?? ''], ['content', plan.say]];
+  for (const call of plan.calls) texts.push(['tool', call.arguments]);
   const pieces = texts.flatMap(([channel, text]) => piecesOf(text).map((piece) => ({ channel, piece })));
   const chars = texts.reduce((sum, [, text]) => sum + text.length, 0);
   const waitMs = (pace * Math.min(MAX_STREAM_MS, BASE_MS + chars * MS_PER_CHAR)) / Math.max(1, pieces.length);

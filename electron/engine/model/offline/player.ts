@@ -13,6 +13,17 @@ export interface Plan {
 /** A scenario that loops is ended here, whatever number of turns is allowed. */
 const MAX_SCRIPTED_TURNS = 60;
 
+/** The same reason in both languages. */
+interface Reason {
+  en: string;
+  zh: string;
+}
+
+const UNREADABLE: Reason = {
+  en: 'a result was not what I had expected, and I cannot read the figures from it',
+  zh: '有一步的结果和预期不同，我读不出需要的数据',
+};
+
 /**
  * The next answer of a scenario: replays it over the turns so far, each result choosing the way, and plays the step it comes
  * to. Depends on nothing but its arguments. Where a tool or a program is missing, or a result is not what the scenario
@@ -32,7 +43,9 @@ export function playScenario(scenario: Scenario, turns: readonly Turn[], offered
     }
     const branch = step.next?.find((entry) => entry.if === undefined || new RegExp(entry.if, 'm').test(turn.results));
     const missing = branch?.if === undefined ? missingProgram(turn.results) : null;
-    if (missing !== null) return stopped(language, { en: `the program \`${missing}\` is not installed here`, zh: `这台机器上没有安装 \`${missing}\`` }, turns);
+    if (missing !== null) {
+      return stopped(language, { en: `the program \`${missing}\` is not installed here`, zh: `这台机器上没有安装 \`${missing}\`` }, turns);
+    }
     const target: string | undefined = branch?.to;
     step = target === undefined ? steps[steps.indexOf(step) + 1] : steps.find((one) => one.id === target);
   }
@@ -60,9 +73,7 @@ function planOf(step: ScenarioStep, visit: number, { language, taken, turns, off
   }
   const think = fill(nth(step.think, visit), taken);
   const say = fill(nth(step.say, visit) ?? '', taken);
-  if (say === null || think === null) {
-    return stopped(language, { en: 'a result was not what I had expected, and I cannot read the figures from it', zh: '有一步的结果和预期不同，我读不出需要的数据' }, turns);
-  }
+  if (say === null || think === null) return stopped(language, UNREADABLE, turns);
   return { think: think === '' ? null : think, say, calls };
 }
 
@@ -88,24 +99,26 @@ function fill(text: string | undefined, taken: ReadonlyMap<string, string>): str
 
 function missingProgram(results: string): string | null {
   if (!/^exit_code=127$/m.test(results)) return null;
-  return /(?:^|[\s:])([\w.+-]+): (?:command )?not found/m.exec(results)?.[1] ?? /command not found: (\S+)/.exec(results)?.[1] ?? null;
+  // bash and dash name the program before the words, zsh after them.
+  return /command not found: (\S+)/.exec(results)?.[1] ?? /(?:^|[\s:])([\w.+-]+): (?:command )?not found/m.exec(results)?.[1] ?? null;
 }
 
-function missingTool(tool: string, offered: ReadonlySet<string>, turns: readonly Turn[]): { en: string; zh: string } {
+function missingTool(tool: string, offered: ReadonlySet<string>, turns: readonly Turn[]): Reason {
   if (offered.size === 0 && turns.length > 0) return { en: 'I have used up the steps that I was given', zh: '允许的步数已经用完' };
   if (offered.size === 0) return { en: 'no tools are offered for this answer', zh: '这一步没有可用的工具' };
   return { en: `the tool \`${tool}\` is not offered in this session`, zh: `本次会话没有提供 \`${tool}\` 工具` };
 }
 
 /** An honest end: why it goes no further, and what was done until then. */
-function stopped(language: 'en' | 'zh', reason: { en: string; zh: string }, turns: readonly Turn[]): Plan {
+function stopped(language: 'en' | 'zh', reason: Reason, turns: readonly Turn[]): Plan {
   const done = turns.flatMap((turn) => turn.calls.map((call) => `- \`${call.name}\` ${short(call.arguments)}`));
   if (language === 'zh') {
     const list = done.length === 0 ? '还没有执行任何操作。' : `到目前为止执行过：\n\n${done.join('\n')}`;
     return { think: `${reason.zh}，只能到此为止，应当如实说明。`, say: `我只能停在这里：${reason.zh}。任务没有完成。\n\n${list}`, calls: [] };
   }
   const list = done.length === 0 ? 'Nothing has been done yet.' : `Done until now:\n\n${done.join('\n')}`;
-  return { think: `I cannot go on: ${reason.en}. Better to say so than to guess.`, say: `I have to stop here: ${reason.en}. The task is not finished.\n\n${list}`, calls: [] };
+  const think = `I cannot go on: ${reason.en}. Better to say so than to guess.`;
+  return { think, say: `I have to stop here: ${reason.en}. The task is not finished.\n\n${list}`, calls: [] };
 }
 
 function short(text: string): string {
