@@ -1,5 +1,7 @@
 import { ORPCError } from '@orpc/client';
 import type { TFunction } from 'i18next';
+import { useCallback } from 'react';
+import { useTranslation } from 'react-i18next';
 import { EngineGoneError } from './client.ts';
 
 /** What to tell a person about a failed call: the engine's own sentence, or ours when the engine is away. */
@@ -8,6 +10,12 @@ export function errorText(error: unknown, t: TFunction<'app'>): string {
   if (error instanceof ORPCError) return error.message;
   if (error instanceof Error) return error.message;
   return String(error);
+}
+
+/** `errorText` in the page's language, for components that speak another namespace. */
+export function useErrorText(): (error: unknown) => string {
+  const { t } = useTranslation('app');
+  return useCallback((error) => errorText(error, t), [t]);
 }
 
 /** The field an INVALID error points at, when it does. */

@@ -15,7 +15,7 @@ export function Kbd({ keys, onAccent = false }: { keys: string; onAccent?: boole
               key={cap}
               className={cx(
                 'min-w-4 rounded-s border border-b-2 px-1 text-center font-mono text-[10px] leading-[14px] font-medium',
-                onAccent ? 'border-current text-on-accent' : 'border-line-strong bg-raised text-fg-3',
+                onAccent ? 'border-on-accent/35 text-on-accent' : 'border-line-strong bg-raised text-fg-3',
               )}
             >
               {cap}

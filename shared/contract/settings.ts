@@ -16,6 +16,8 @@ export const providerSchema = z.object({
   keyEnv: z.string().nullable(),
   /** The scripted offline model: needs neither key nor network. */
   scripted: z.boolean(),
+  /** Known from the start: it can be reset, not removed. */
+  builtIn: z.boolean().optional(),
 });
 export type Provider = z.infer<typeof providerSchema>;
 

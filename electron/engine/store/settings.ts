@@ -194,6 +194,7 @@ export class SettingsService {
         key: scripted ? 'none' : secrets.source({ provider: preset.id, keyEnv }),
         keyEnv,
         scripted,
+        builtIn: this.#preset(preset.id) !== undefined,
       };
     });
   }

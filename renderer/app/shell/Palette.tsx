@@ -1,5 +1,5 @@
 import { Command } from 'cmdk';
-import { Languages, LibraryBig, ListTree, Plus, Settings, SunMoon, type LucideIcon } from 'lucide-react';
+import { Languages, LibraryBig, ListChecks, Plus, Settings, SunMoon, type LucideIcon } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { LANGUAGES, THEMES } from '#shared/contract/settings.ts';
@@ -48,14 +48,14 @@ function PaletteList({ onClose }: { onClose: () => void }): ReactNode {
         )}
         <Command.Group heading={t('palette.screens')} className={GROUP}>
           <Item value="go-library" icon={LibraryBig} label={t('nav.library')} keys="g l" onSelect={then(() => navigate('/library'))} />
-          <Item value="go-batch" icon={ListTree} label={t('nav.batch')} keys="g b" onSelect={then(() => navigate('/batch'))} />
+          <Item value="go-batch" icon={ListChecks} label={t('nav.batch')} keys="g b" onSelect={then(() => navigate('/batch'))} />
           <Item value="go-new" icon={Plus} label={t('palette.newRun')} onSelect={then(() => navigate('/batch/new'))} />
           <Item value="go-settings" icon={Settings} label={t('nav.settings')} keys="g s" onSelect={then(() => navigate('/settings'))} />
         </Command.Group>
         {runs.data && runs.data.items.length > 0 && (
           <Command.Group heading={t('palette.runs')} className={GROUP}>
             {runs.data.items.slice(0, 50).map((r) => (
-              <Item key={r.id} value={`run-${r.id}`} icon={ListTree} label={r.name} aside={t(`runState.${r.state}`)} onSelect={then(() => navigate(`/batch/${r.id}`))} />
+              <Item key={r.id} value={`run-${r.id}`} icon={ListChecks} label={r.name} aside={t(`runState.${r.state}`)} onSelect={then(() => navigate(`/batch/${r.id}`))} />
             ))}
           </Command.Group>
         )}

@@ -1,4 +1,4 @@
-import { LibraryBig, ListTree, Settings, type LucideIcon } from 'lucide-react';
+import { LibraryBig, ListChecks, Settings, type LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AppStatus } from '#shared/contract/app.ts';
@@ -13,7 +13,7 @@ export function Rail({ status }: { status: AppStatus | null }): ReactNode {
     <nav aria-label={t('nav.label')} className="row-span-2 flex flex-col items-center gap-0.5 border-r border-line bg-sunken py-2">
       <Logo className="mt-1 mb-3 size-[26px] text-accent" />
       <RailLink to="/library" icon={LibraryBig} label={t('nav.library')} />
-      <RailLink to="/batch" icon={ListTree} label={t('nav.batch')} {...(status && status.runsActive > 0 ? { badge: status.runsActive, badgeLabel: t('status.runs', { count: status.runsActive }) } : {})} />
+      <RailLink to="/batch" icon={ListChecks} label={t('nav.batch')} {...(status && status.runsActive > 0 ? { badge: status.runsActive, badgeLabel: t('status.runs', { count: status.runsActive }) } : {})} />
       <span className="flex-1" />
       <RailLink to="/settings" icon={Settings} label={t('nav.settings')} />
     </nav>

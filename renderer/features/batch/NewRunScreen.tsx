@@ -1,2 +1,148 @@
-import type { ReactNode } from 'react';
-export function NewRunScreen(): ReactNode { return null; }
+import { Play } from 'lucide-react';
+import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useClient, useLoad } from '../../lib/engine-context.tsx';
+import { errorField, useErrorText } from '../../lib/errors.ts';
+import { navigate, useQuery } from '../../lib/hash-location.ts';
+import { useFormat } from '../../lib/i18n.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Banner, ErrorState, Skeleton } from '../../ui/Feedback.tsx';
+import { Screen } from '../../ui/Screen.tsx';
+import { DatasetPicker } from './new-run/DatasetPicker.tsx';
+import { draftOf, promptCount, readDraft, type DraftField, type RunDraft } from './new-run/draft.ts';
+import { RunForm } from './new-run/RunForm.tsx';
+import { forgetDraft, keepDraft, keptDraft } from './new-run/kept-draft.ts';
+import { useDataset } from './new-run/use-dataset.ts';
+
+/** Choose prompts, set the options, start. What is typed survives leaving the screen and a restart of the engine. */
+export function NewRunScreen(): ReactNode {
+  const { t } = useTranslation(['batch', 'app']);
+  const [query] = useQuery();
+  const from = query.get('from');
+  const demo = query.get('demo') !== null;
+  const setup = useLoad(
+    async (client, signal) => {
+      const [options, settings, source] = await Promise.all([
+        client.runs.options(undefined, { signal }),
+        client.settings.get(undefined, { signal }),
+        from === null ? null : client.runs.get({ id: from }, { signal }),
+      ]);
+      return { options, settings, source };
+    },
+    [from],
+  );
+  // The form must not be thrown away when the engine comes back: it starts once per source.
+  const first = useRef<{ from: string | null; data: NonNullable<typeof setup.data> } | null>(null);
+  if (setup.data && first.current?.from !== from) first.current = { from, data: setup.data };
+  const data = setup.data ?? (first.current?.from === from ? first.current?.data : undefined);
+  if (!data) {
+    return (
+      <Screen title={t('new.title')} crumb={<Crumb />}>
+        {setup.error ? <ErrorState error={setup.error} onRetry={setup.reload} /> : <Skeleton className="m-4 h-60" />}
+      </Screen>
+    );
+  }
+  const initial: RunDraft = data.source
+    ? { ...draftOf(data.source.spec), runName: data.options.suggestedName }
+    : { ...keptDraft(), ...(demo ? { datasetFile: data.options.demoDataset, provider: 'offline', model: 'offline/demo' } : {}) };
+  if (!initial.runName) initial.runName = data.options.suggestedName;
+  return <NewRunForm key={`${from}${demo}`} initial={initial} data={data} />;
+}
+
+function Crumb(): ReactNode {
+  const { t } = useTranslation('app');
+  return (
+    <a href="#/batch" className="no-underline hover:text-fg">
+      {t('nav.batch')} /
+    </a>
+  );
+}
+
+type Setup = {
+  options: { distributions: { name: string; description: string; toolsets: Record<string, number> }[]; demoDataset: string; defaultOutputDir: string; suggestedName: string };
+  settings: { providers: Parameters<typeof RunForm>[0]['providers'] };
+};
+
+function NewRunForm({ initial, data }: { initial: RunDraft; data: Setup }): ReactNode {
+  const { t } = useTranslation(['batch', 'app']);
+  const errorText = useErrorText();
+  const f = useFormat();
+  const client = useClient();
+  const [draft, setDraft] = useState(initial);
+  const [tried, setTried] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [refused, setRefused] = useState<{ field: string | null; message: string } | null>(null);
+  const change = (changes: Partial<RunDraft>): void => {
+    setDraft((d) => ({ ...d, ...changes }));
+    if (refused?.field && refused.field in changes) setRefused(null);
+  };
+  useEffect(() => keepDraft(draft), [draft]);
+  const dataset = useDataset(initial.datasetFile, (path) => change({ datasetFile: path }));
+  const read = useMemo(() => readDraft(draft), [draft]);
+  const rows = dataset.state.kind === 'ready' ? dataset.state.report.rows : null;
+  const count = rows === null ? null : promptCount(rows, draft.maxSamples);
+
+  const problem = (field: DraftField): string | null => {
+    if (refused?.field === field) return refused.message;
+    const found = read.problems?.[field];
+    // A field that is merely still empty is no mistake until one tries to start.
+    if (!found || (found === 'required' && !tried)) return null;
+    return t(`form.problem.${found}`);
+  };
+  const start = (): void => {
+    setTried(true);
+    if (!read.spec || count === null || count === 0 || busy) return;
+    setBusy(true);
+    setRefused(null);
+    client.runs.start(read.spec).then(
+      ({ id }) => {
+        forgetDraft();
+        navigate(`/batch/${encodeURIComponent(id)}`);
+      },
+      (error: unknown) => {
+        setBusy(false);
+        const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+        setRefused({ field: errorField(error) ?? (code === 'CONFLICT' ? 'runName' : null), message: errorText(error) });
+      },
+    );
+  };
+  const noRows = count === 0;
+  return (
+    <Screen
+      title={t('new.title')}
+      crumb={<Crumb />}
+      bar={
+        <>
+          <span className="flex-1" />
+          <Button variant="primary" icon={Play} hotkey="mod+Enter" busy={busy} disabled={noRows} onClick={start}>
+            {count === null ? t('new.start') : t('new.startCount', { count, shown: f.exact(count) })}
+          </Button>
+        </>
+      }
+    >
+      <div className="@container h-full overflow-y-auto">
+        <div className="grid h-full min-h-0 @max-[699px]:h-auto @min-[700px]:grid-cols-[minmax(0,1fr)_minmax(280px,380px)]">
+          <section aria-label={t('form.dataset')} className="min-h-0 border-line @max-[699px]:h-[420px] @max-[699px]:border-b @min-[700px]:border-r">
+            <DatasetPicker dataset={dataset} demoPath={data.options.demoDataset} problem={tried && count === null ? t('form.problem.dataset') : null} />
+          </section>
+          <section aria-label={t('options.title')} className="min-h-0 @min-[700px]:overflow-y-auto">
+            {refused && (!refused.field || !(refused.field in draft)) && (
+              <div className="px-4 pt-4">
+                <Banner tone="bad" live title={refused.message} />
+              </div>
+            )}
+            <RunForm
+              draft={draft}
+              change={change}
+              problem={problem}
+              providers={data.settings.providers}
+              distributions={data.options.distributions}
+              defaultOutputDir={data.options.defaultOutputDir}
+              rows={rows}
+            />
+          </section>
+        </div>
+      </div>
+    </Screen>
+  );
+}

@@ -1,0 +1,105 @@
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ActiveRollout, RunSummary } from '#shared/contract/runs.ts';
+import { useFormat } from '../../lib/i18n.ts';
+import { Meter, Spinner } from '../../ui/Feedback.tsx';
+import { doneCount } from './run-codes.ts';
+import { Card } from './RunCards.tsx';
+import { BAR_COLORS, STATE_ORDER } from './states.ts';
+import { useNow } from './use-run.ts';
+
+function Kpi({ label, value, hover, sub }: { label: string; value: string; hover?: string | undefined; sub: string }): ReactNode {
+  return (
+    <div className="min-w-0 border-line px-3.5 py-3 not-last:border-r">
+      <dt className="truncate text-xs text-fg-3">{label}</dt>
+      <dd title={hover} className="num truncate text-big leading-[1.4] font-semibold tracking-[-0.02em]">
+        {value}
+      </dd>
+      <dd className="num truncate text-xs text-fg-3">{sub}</dd>
+    </div>
+  );
+}
+
+/** The numbers that matter, and how the prompts divide. */
+export function KpiCard({ run }: { run: RunSummary }): ReactNode {
+  const { t } = useTranslation(['batch', 'app']);
+  const f = useFormat();
+  const done = doneCount(run);
+  const live = run.state === 'running' || run.state === 'pausing';
+  const average = done > 0 && run.elapsedMs > 0 ? done / (run.elapsedMs / 1000) : null;
+  const perSecond = live ? run.ratePerSecond : average;
+  const rate = perSecond === null ? null : f.rate(perSecond);
+  const tokens = run.usage.promptTokens + run.usage.completionTokens;
+  return (
+    <section aria-label={t('kpi.title')} className="rounded-l border border-line bg-raised">
+      <dl className="grid grid-cols-5">
+        <Kpi label={t('kpi.done')} value={f.exact(done)} sub={t('kpi.doneOf', { total: f.exact(run.total), percent: f.percent(run.total === 0 ? 0 : done / run.total) })} />
+        <Kpi label={t('kpi.rate')} value={rate ? rate.value : '–'} sub={`${t(`kpi.per.${rate?.per ?? 's'}`)}${live ? '' : t('kpi.average')}`} />
+        {live ? (
+          <Kpi label={t('kpi.left')} value={run.etaMs === null ? '–' : f.clock(run.etaMs)} sub={run.etaMs === null ? t('kpi.leftUnknown') : t('kpi.leftHint')} />
+        ) : (
+          <Kpi label={t('kpi.took')} value={f.clock(run.elapsedMs)} sub={t('kpi.tookHint')} />
+        )}
+        <Kpi label={t('kpi.tokens')} value={f.compact(tokens)} hover={f.exact(tokens)} sub={t('kpi.tokensOut', { out: f.compact(run.usage.completionTokens) })} />
+        <Kpi
+          label={t('kpi.reasoning')}
+          value={run.turns === 0 ? '–' : f.percent(run.turnsWithReasoning / run.turns, 1)}
+          hover={`${f.exact(run.turnsWithReasoning)} / ${f.exact(run.turns)}`}
+          sub={t('kpi.reasoningHint')}
+        />
+      </dl>
+      <Meter
+        className="mx-3.5 mt-2.5 mb-1.5"
+        total={run.total}
+        label={t('kpi.progress', { done: f.exact(done), total: f.exact(run.total) })}
+        parts={STATE_ORDER.filter((s) => s !== 'pending').map((s) => ({ key: s, value: run.states[s], color: BAR_COLORS[s] }))}
+      />
+      <ul className="num flex flex-wrap gap-x-3.5 px-3.5 pb-3 text-xs text-fg-2">
+        {STATE_ORDER.map(
+          (s) =>
+            run.states[s] > 0 && (
+              <li key={s}>
+                <i aria-hidden="true" className="mr-[5px] inline-block size-2 rounded-[2px] border" style={{ background: BAR_COLORS[s], borderColor: s === 'pending' ? 'var(--line-strong)' : 'transparent' }} />
+                {t(`app:outcome.${s}`)} {f.exact(run.states[s])}
+              </li>
+            ),
+        )}
+      </ul>
+    </section>
+  );
+}
+
+/** Rows shown of what is going on; more agents than this only count. */
+const SHOWN = 12;
+
+/** What the agents are doing at this moment. */
+export function RunningNow({ active, live, onOpen }: { active: readonly ActiveRollout[]; live: boolean; onOpen: (trajectoryId: string) => void }): ReactNode {
+  const { t } = useTranslation(['batch', 'app']);
+  const f = useFormat();
+  const now = useNow(live);
+  if (!live) return null;
+  return (
+    <Card title={t('now.title')} aside={active.length > SHOWN ? t('now.more', { count: active.length, shown: SHOWN }) : undefined}>
+      {active.length === 0 ? (
+        <p className="px-3.5 pt-1.5 pb-3 text-sm text-fg-3">{t('now.none')}</p>
+      ) : (
+        <ul className="pt-1.5 pb-1">
+          {active.slice(0, SHOWN).map((a) => (
+            <li key={a.trajectoryId} className="border-line not-last:border-b">
+              <button type="button" onClick={() => onOpen(a.trajectoryId)} className="focus-inset grid h-11 w-full grid-cols-[14px_minmax(0,1fr)_auto] items-center gap-2.5 px-3.5 text-left hover:bg-hover">
+                <Spinner className="text-accent" />
+                <span className="min-w-0">
+                  <span className="block truncate text-sm">{a.prompt}</span>
+                  <span className="block truncate text-xs text-fg-3">
+                    {t('now.step', { turn: a.turn })} · {a.activity === 'thinking' ? t('now.thinking') : a.activity}
+                  </span>
+                </span>
+                <span className="num text-xs text-fg-3">{f.duration(Math.max(1000, Math.floor((now - a.startedAt) / 1000) * 1000))}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,125 @@
+import { FileUp, FlaskConical } from 'lucide-react';
+import { useRef, useState, type DragEvent, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { cx } from '../../../lib/cx.ts';
+import { useErrorText } from '../../../lib/errors.ts';
+import { useFormat } from '../../../lib/i18n.ts';
+import { Button } from '../../../ui/Button.tsx';
+import { Banner, Progress, Skeleton } from '../../../ui/Feedback.tsx';
+import { Field } from '../../../ui/Field.tsx';
+import { Input } from '../../../ui/Input.tsx';
+import { DatasetReportView } from './DatasetReportView.tsx';
+import type { DatasetChoice } from './use-dataset.ts';
+
+/** Where the prompts come from: a file dropped or picked, a path on the engine's machine, or the bundled demo. */
+export function DatasetPicker({ dataset, demoPath, problem }: { dataset: DatasetChoice; demoPath: string | undefined; problem: string | null }): ReactNode {
+  const { t } = useTranslation(['batch', 'app']);
+  const errorText = useErrorText();
+  const f = useFormat();
+  const { state } = dataset;
+  if (state.kind === 'uploading') {
+    return (
+      <div className="grid h-full content-center gap-2 p-8">
+        <div className="num flex justify-between gap-4 text-sm">
+          <span className="truncate">{t('dataset.uploading', { name: state.name })}</span>
+          <span className="shrink-0 text-fg-3">
+            {f.bytes(state.sent)} / {f.bytes(state.size)}
+          </span>
+        </div>
+        <Progress value={state.size === 0 ? null : state.sent / state.size} label={t('dataset.uploading', { name: state.name })} />
+        <div>
+          <Button onClick={dataset.cancel}>{t('app:action.cancel')}</Button>
+        </div>
+      </div>
+    );
+  }
+  if (state.kind === 'reading') {
+    return (
+      <div className="grid content-start gap-2 p-4" role="status" aria-label={t('dataset.reading')}>
+        <Skeleton className="h-9" />
+        {Array.from({ length: 8 }, (_, i) => (
+          <Skeleton key={i} className="h-6" />
+        ))}
+      </div>
+    );
+  }
+  if (state.kind === 'ready') return <DatasetReportView report={state.report} isDemo={state.report.path === demoPath} onChange={dataset.clear} />;
+  return <Source dataset={dataset} demoPath={demoPath} problem={problem} failure={state.kind === 'failed' ? errorText(state.error) : null} failedPath={state.kind === 'failed' ? state.path : null} />;
+}
+
+function Source({ dataset, demoPath, problem, failure, failedPath }: { dataset: DatasetChoice; demoPath: string | undefined; problem: string | null; failure: string | null; failedPath: string | null }): ReactNode {
+  const { t } = useTranslation(['batch', 'app']);
+  const picker = useRef<HTMLInputElement>(null);
+  const [over, setOver] = useState(false);
+  const [path, setPath] = useState(failedPath ?? '');
+  const drop = (event: DragEvent): void => {
+    event.preventDefault();
+    setOver(false);
+    const file = event.dataTransfer.files[0];
+    if (file) dataset.upload(file);
+  };
+  return (
+    <div className="h-full overflow-y-auto p-5">
+      <div className="mx-auto grid max-w-[640px] gap-4">
+        {failure && <Banner tone="bad" live title={failure} />}
+        <div
+          onDragOver={(e) => {
+            e.preventDefault();
+            setOver(true);
+          }}
+          onDragLeave={() => setOver(false)}
+          onDrop={drop}
+          className={cx('grid justify-items-center gap-2 rounded-l border border-dashed px-6 py-9 text-center transition-colors', over ? 'border-accent bg-accent-soft' : 'border-line-strong bg-raised')}
+        >
+          <FileUp className="size-7 text-fg-3" strokeWidth={1.5} aria-hidden="true" />
+          <p className="text-lg font-semibold">{t('dataset.drop')}</p>
+          <p className="max-w-[52ch] text-sm text-fg-2">{t('dataset.dropHint')}</p>
+          <code className="rounded-s bg-code px-2 py-1 font-mono text-xs text-fg-2">{'{"prompt": "…"}'}</code>
+          <div className="mt-1">
+            <Button icon={FileUp} hotkey="f" onClick={() => picker.current?.click()}>
+              {t('dataset.pick')}
+            </Button>
+          </div>
+          <input
+            ref={picker}
+            type="file"
+            accept=".jsonl,.ndjson,.json,.txt"
+            tabIndex={-1}
+            aria-hidden="true"
+            className="hidden"
+            onChange={(e) => {
+              const file = e.target.files?.[0];
+              e.target.value = '';
+              if (file) dataset.upload(file);
+            }}
+          />
+          {problem && !failure && <p role="alert" className="text-xs text-bad">{problem}</p>}
+        </div>
+        <div className="grid gap-4 sm:grid-cols-[minmax(0,1fr)_auto] sm:items-end">
+          <form
+            onSubmit={(e) => {
+              e.preventDefault();
+              if (path.trim()) dataset.inspect(path.trim());
+            }}
+          >
+            <Field label={t('dataset.path')}>
+              {(props) => (
+                <div className="flex gap-2">
+                  <Input {...props} mono value={path} placeholder="/data/prompts.jsonl" onChange={(e) => setPath(e.target.value)} />
+                  <Button type="submit" className="h-7" disabled={path.trim() === ''}>
+                    {t('dataset.read')}
+                  </Button>
+                </div>
+              )}
+            </Field>
+          </form>
+          {demoPath !== undefined && (
+            <Button icon={FlaskConical} className="h-7" hotkey="d" onClick={() => dataset.inspect(demoPath)}>
+              {t('dataset.demo')}
+            </Button>
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,217 @@
+import { CircleCheck, KeyRound, PlugZap } from 'lucide-react';
+import { useRef, useState, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Provider, ProviderTest, Settings } from '#shared/contract/settings.ts';
+import { useClient, useLoad } from '../../lib/engine-context.tsx';
+import { errorField, useErrorText } from '../../lib/errors.ts';
+import { useFormat } from '../../lib/i18n.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { Banner } from '../../ui/Feedback.tsx';
+import { Field } from '../../ui/Field.tsx';
+import { Input } from '../../ui/Input.tsx';
+import { SuggestInput } from '../../ui/Select.tsx';
+import { useToasts } from '../../ui/Toasts.tsx';
+import { formOf, keyToSend, problemsOf, type ProviderForm } from './provider-form.ts';
+
+/** Adds or changes one provider. Testing works on what is typed, saved or not. */
+export function ProviderDialog({ provider, keyStore, onClose, onSaved }: { provider: Provider | null; keyStore: Settings['keyStore']; onClose: () => void; onSaved: (settings: Settings) => void }): ReactNode {
+  const { t } = useTranslation(['settings', 'app']);
+  const errorText = useErrorText();
+  const client = useClient();
+  const toast = useToasts();
+  const [form, setForm] = useState<ProviderForm>(() => formOf(provider));
+  const [tried, setTried] = useState(false);
+  const [saving, setSaving] = useState(false);
+  const [refused, setRefused] = useState<{ field: string | null; message: string } | null>(null);
+  const change = (changes: Partial<ProviderForm>): void => {
+    setForm((f) => ({ ...f, ...changes }));
+    setRefused(null);
+  };
+  const problems = problemsOf(form);
+  const problem = (field: 'name' | 'baseUrl'): string | null => {
+    if (refused?.field === field) return refused.message;
+    const found = problems[field];
+    return found && (tried || form[field].trim() !== '') ? t(`form.problem.${found}`) : null;
+  };
+  const save = (): void => {
+    setTried(true);
+    if (saving || Object.keys(problems).length > 0) return;
+    setSaving(true);
+    client.settings
+      .saveProvider({ ...(provider ? { id: provider.id } : {}), name: form.name.trim(), baseUrl: form.baseUrl.trim(), defaultModel: form.defaultModel.trim() || null, ...keyToSend(form) })
+      .then(
+        (settings) => {
+          onSaved(settings);
+          toast({ title: t('toast.saved', { name: form.name.trim() }), kind: 'good' });
+          onClose();
+        },
+        (error: unknown) => {
+          setSaving(false);
+          setRefused({ field: errorField(error), message: errorText(error) });
+        },
+      );
+  };
+  const reset = (): void => {
+    if (!provider) return;
+    client.settings.removeProvider({ id: provider.id }).then(
+      (settings) => {
+        onSaved(settings);
+        onClose();
+        toast({
+          title: t('toast.reset', { name: provider.name }),
+          action: {
+            label: t('app:action.undo'),
+            run: () => {
+              client.settings.saveProvider({ id: provider.id, name: provider.name, baseUrl: provider.baseUrl, defaultModel: provider.defaultModel }).then(onSaved, (error: unknown) => toast({ title: errorText(error), kind: 'bad' }));
+            },
+          },
+        });
+      },
+      (error: unknown) => setRefused({ field: null, message: errorText(error) }),
+    );
+  };
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={provider ? t('form.editTitle', { name: provider.name }) : t('form.addTitle')}
+      description={t('form.about')}
+      footer={
+        <>
+          {provider?.builtIn && (
+            <>
+              <Button variant="ghost" onClick={reset}>
+                {t('form.reset')}
+              </Button>
+              <span className="flex-1" />
+            </>
+          )}
+          <Button onClick={onClose}>{t('app:action.cancel')}</Button>
+          <Button variant="primary" busy={saving} hotkey="mod+Enter" hotkeyInDialog onClick={save}>
+            {t('app:action.save')}
+          </Button>
+        </>
+      }
+    >
+      <form
+        className="grid gap-3.5"
+        onSubmit={(e) => {
+          e.preventDefault();
+          save();
+        }}
+      >
+        <Field label={t('form.name')} error={problem('name')}>
+          {(props) => <Input {...props} autoFocus={provider === null} value={form.name} maxLength={80} onChange={(e) => change({ name: e.target.value })} />}
+        </Field>
+        <Field label={t('form.baseUrl')} error={problem('baseUrl')} hint={t('form.baseUrlHint')}>
+          {(props) => <Input {...props} mono inputMode="url" value={form.baseUrl} placeholder="https://api.example.com/v1" onChange={(e) => change({ baseUrl: e.target.value })} />}
+        </Field>
+        <KeyField provider={provider} form={form} change={change} keyStore={keyStore} error={refused?.field === 'apiKey' ? refused.message : null} />
+        <ModelField provider={provider} form={form} change={change} />
+        <TestRow provider={provider} form={form} />
+        {refused && !['name', 'baseUrl', 'apiKey'].includes(refused.field ?? '') && <Banner tone="bad" live title={refused.message} />}
+        {/* Enter in a field saves. */}
+        <button type="submit" className="hidden" tabIndex={-1} aria-hidden="true" />
+      </form>
+    </Dialog>
+  );
+}
+
+interface PartProps {
+  provider: Provider | null;
+  form: ProviderForm;
+  change: (changes: Partial<ProviderForm>) => void;
+}
+
+function KeyField({ provider, form, change, keyStore, error }: PartProps & { keyStore: Settings['keyStore']; error: string | null }): ReactNode {
+  const { t } = useTranslation(['settings', 'app']);
+  const source = provider?.key ?? 'none';
+  const stored = source === 'file' || source === 'keychain';
+  const placeholder = form.forgetKey ? t('key.willForget') : source === 'none' ? t('key.paste') : t('key.setPlaceholder');
+  const hint = source === 'env' ? t('key.fromEnv', { name: provider?.keyEnv }) : t(`key.kept.${keyStore}`);
+  return (
+    <Field
+      label={t('form.key')}
+      error={error}
+      hint={hint}
+      aside={
+        stored && (
+          <button type="button" className="rounded-s text-fg-2 underline hover:text-fg" onClick={() => change({ forgetKey: !form.forgetKey, apiKey: '' })}>
+            {form.forgetKey ? t('key.keep') : t('key.forget')}
+          </button>
+        )
+      }
+    >
+      {(props) => (
+        <div className="relative">
+          <KeyRound className="pointer-events-none absolute top-[7px] left-2 size-3.5 text-fg-3" aria-hidden="true" />
+          <Input {...props} type="password" mono autoComplete="off" className="pl-7" value={form.apiKey} placeholder={placeholder} onChange={(e) => change({ apiKey: e.target.value, forgetKey: false })} />
+        </div>
+      )}
+    </Field>
+  );
+}
+
+function ModelField({ provider, form, change }: PartProps): ReactNode {
+  const { t } = useTranslation(['settings', 'app']);
+  const id = provider?.id ?? null;
+  const models = useLoad(async (client, signal) => (id === null ? { models: [] } : client.settings.models({ provider: id }, { signal })), [id]);
+  return (
+    <Field label={t('form.defaultModel')} hint={t('form.defaultModelHint')}>
+      {(props) => <SuggestInput {...props} value={form.defaultModel} suggestions={models.data?.models.map((m) => m.id) ?? []} placeholder={t('form.noModel')} onChange={(defaultModel) => change({ defaultModel })} />}
+    </Field>
+  );
+}
+
+type TestState = { kind: 'idle' } | { kind: 'busy' } | { kind: 'done'; result: ProviderTest };
+
+/** Asks the provider with what is typed and says what is wrong. */
+function TestRow({ provider, form }: { provider: Provider | null; form: ProviderForm }): ReactNode {
+  const { t } = useTranslation(['settings', 'app']);
+  const errorText = useErrorText();
+  const client = useClient();
+  const [state, setState] = useState<TestState>({ kind: 'idle' });
+  const asked = useRef(0);
+  const test = (): void => {
+    const mine = ++asked.current;
+    setState({ kind: 'busy' });
+    client.settings.testProvider({ ...(provider ? { id: provider.id } : {}), baseUrl: form.baseUrl.trim(), ...keyToSend(form) }).then(
+      (result) => mine === asked.current && setState({ kind: 'done', result }),
+      (error: unknown) => mine === asked.current && setState({ kind: 'done', result: { ok: false, message: errorText(error), hint: null, latencyMs: null, modelCount: null } }),
+    );
+  };
+  return (
+    <div className="grid gap-2">
+      <div className="flex items-center gap-3">
+        <Button icon={PlugZap} busy={state.kind === 'busy'} disabled={problemsOf(form).baseUrl !== undefined} onClick={test}>
+          {t('test.button')}
+        </Button>
+        {state.kind === 'idle' && <span className="text-xs text-fg-3">{t('test.about')}</span>}
+      </div>
+      <div aria-live="polite">{state.kind === 'done' && <TestResult result={state.result} />}</div>
+    </div>
+  );
+}
+
+export function TestResult({ result }: { result: ProviderTest }): ReactNode {
+  const { t } = useTranslation(['settings', 'app']);
+  const f = useFormat();
+  const facts = [result.latencyMs === null ? null : f.duration(result.latencyMs), result.modelCount === null ? null : t('test.models', { count: result.modelCount, shown: f.exact(result.modelCount) })];
+  if (!result.ok) {
+    return (
+      <Banner tone="bad" title={result.message}>
+        {result.hint}
+      </Banner>
+    );
+  }
+  return (
+    <div className="flex items-start gap-2.5 rounded-m bg-good-soft px-3 py-2">
+      <CircleCheck className="mt-0.5 size-4 shrink-0 text-good" aria-hidden="true" />
+      <div className="min-w-0">
+        <div className="font-medium break-words">{result.message}</div>
+        <div className="num text-sm text-fg-2">{facts.filter(Boolean).join(' · ')}</div>
+      </div>
+    </div>
+  );
+}

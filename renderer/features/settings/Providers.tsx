@@ -1,0 +1,121 @@
+import { Pencil, Plus, Trash2 } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Provider, ProviderTest, Settings } from '#shared/contract/settings.ts';
+import { useClient } from '../../lib/engine-context.tsx';
+import { useErrorText } from '../../lib/errors.ts';
+import { Button, IconButton } from '../../ui/Button.tsx';
+import { Chip } from '../../ui/Chip.tsx';
+import { useToasts } from '../../ui/Toasts.tsx';
+import { ProviderDialog, TestResult } from './ProviderDialog.tsx';
+import { hostOf } from './provider-form.ts';
+
+/** The providers, built in and own: test, change, add, remove with undo. */
+export function Providers({ settings, onChange }: { settings: Settings; onChange: (settings: Settings) => void }): ReactNode {
+  const { t } = useTranslation(['settings', 'app']);
+  const errorText = useErrorText();
+  const client = useClient();
+  const toast = useToasts();
+  const [editing, setEditing] = useState<Provider | 'new' | null>(null);
+  const [leaving, setLeaving] = useState<ReadonlySet<string>>(new Set());
+  const stay = (id: string): void => setLeaving((s) => new Set([...s].filter((other) => other !== id)));
+
+  // Removed for good only when the toast is gone: its key could not be brought back by an undo.
+  const remove = (provider: Provider): void => {
+    setLeaving((s) => new Set([...s, provider.id]));
+    toast({
+      title: t('toast.removed', { name: provider.name }),
+      action: { label: t('app:action.undo'), run: () => stay(provider.id) },
+      onGone: () => {
+        client.settings.removeProvider({ id: provider.id }).then(
+          (next) => {
+            onChange(next);
+            stay(provider.id);
+          },
+          (error: unknown) => {
+            stay(provider.id);
+            toast({ title: errorText(error), kind: 'bad' });
+          },
+        );
+      },
+    });
+  };
+  return (
+    <section aria-labelledby="providers">
+      <header className="mb-2 flex items-end justify-between gap-4">
+        <div>
+          <h2 id="providers" className="text-lg font-semibold">
+            {t('providers.title')}
+          </h2>
+          <p className="text-sm text-fg-2">{t('providers.about')}</p>
+        </div>
+        <Button icon={Plus} hotkey="n" onClick={() => setEditing('new')}>
+          {t('providers.add')}
+        </Button>
+      </header>
+      <ul className="rounded-l border border-line bg-raised">
+        {settings.providers
+          .filter((p) => !leaving.has(p.id))
+          .map((p) => (
+            <ProviderRow key={p.id} provider={p} onEdit={() => setEditing(p)} onRemove={() => remove(p)} />
+          ))}
+      </ul>
+      {editing && <ProviderDialog provider={editing === 'new' ? null : editing} keyStore={settings.keyStore} onClose={() => setEditing(null)} onSaved={onChange} />}
+    </section>
+  );
+}
+
+function ProviderRow({ provider, onEdit, onRemove }: { provider: Provider; onEdit: () => void; onRemove: () => void }): ReactNode {
+  const { t } = useTranslation(['settings', 'app']);
+  const errorText = useErrorText();
+  const client = useClient();
+  const [busy, setBusy] = useState(false);
+  const [result, setResult] = useState<ProviderTest | null>(null);
+  const test = (): void => {
+    setBusy(true);
+    client.settings
+      .testProvider({ id: provider.id })
+      .then(setResult, (error: unknown) => setResult({ ok: false, message: errorText(error), hint: null, latencyMs: null, modelCount: null }))
+      .finally(() => setBusy(false));
+  };
+  return (
+    <li className="border-line px-3.5 py-2 not-last:border-b">
+      <div className="flex min-h-8 items-center gap-3">
+        <div className="min-w-0 flex-1">
+          <div className="flex items-center gap-2">
+            <span className="truncate font-medium">{provider.name}</span>
+            <KeyChip provider={provider} />
+          </div>
+          <div className="truncate text-xs text-fg-3">
+            {provider.scripted ? t('providers.scripted') : [hostOf(provider.baseUrl), provider.defaultModel].filter(Boolean).join(' · ')}
+          </div>
+        </div>
+        {!provider.scripted && (
+          <>
+            <Button variant="ghost" busy={busy} onClick={test} aria-label={t('test.named', { name: provider.name })}>
+              {t('test.button')}
+            </Button>
+            <IconButton icon={Pencil} label={t('providers.edit', { name: provider.name })} onClick={onEdit} />
+            {!provider.builtIn && <IconButton icon={Trash2} label={t('providers.remove', { name: provider.name })} onClick={onRemove} />}
+          </>
+        )}
+      </div>
+      <div aria-live="polite">
+        {result && (
+          <div className="pt-1 pb-1">
+            <TestResult result={result} />
+          </div>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function KeyChip({ provider }: { provider: Provider }): ReactNode {
+  const { t } = useTranslation(['settings', 'app']);
+  if (provider.scripted) return <Chip tone="info">{t('app:scripted.chip')}</Chip>;
+  if (provider.key === 'env') return <Chip tone="good" title={t('key.fromEnv', { name: provider.keyEnv })}>{t('key.chip.env', { name: provider.keyEnv })}</Chip>;
+  if (provider.key !== 'none') return <Chip tone="good">{t(`key.chip.${provider.key}`)}</Chip>;
+  // A server on one's own machine usually needs none: its absence is no warning there.
+  return <Chip>{t('key.chip.none')}</Chip>;
+}
