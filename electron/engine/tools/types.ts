@@ -20,7 +20,7 @@ export interface Tool {
   readonly toolset: string;
   /** Runs beside other calls of the same turn: always, never, or when paths differ. */
   readonly parallel: 'safe' | 'by_path' | 'never';
-  /** The path a `by_path` call touches. */
+  /** The path a `by_path` call touches, relative to the workspace; null when it is several or unknown: the call then runs alone. */
   pathOf?(args: Record<string, unknown>): string | null;
   run(args: Record<string, unknown>, context: ToolContext): Promise<string>;
 }
