@@ -27,10 +27,6 @@ export const PROVIDER_PRESETS: readonly ProviderPreset[] = [
   local('llamacpp', 'llama.cpp', 8080),
 ];
 
-export function presetOf(id: string): ProviderPreset | undefined {
-  return PROVIDER_PRESETS.find((preset) => preset.id === id);
-}
-
 function remote(id: string, name: string, baseUrl: string, keyEnv: string): ProviderPreset {
   return { id, name, baseUrl, keyEnv, defaultModel: null, scripted: false, local: false };
 }
