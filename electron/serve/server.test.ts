@@ -14,12 +14,17 @@ import { PageServer, type ServerOptions } from './server.ts';
 const CONTROL_SECRET = 'control-secret';
 /** A stand-in for the engine: one call, and one stream that counts how far it was asked to go. */
 let streamed = 0;
+let onFloodEnd = (): void => undefined;
 const router = {
   hello: orpc.handler(() => 'hello'),
   flood: orpc.handler(async function* () {
-    for (;;) {
-      streamed++;
-      yield 'x'.repeat(1024 * 1024);
+    try {
+      for (;;) {
+        streamed++;
+        yield 'x'.repeat(1024 * 1024);
+      }
+    } finally {
+      onFloodEnd();
     }
   }),
 };
@@ -313,7 +318,18 @@ describe('sockets', () => {
     socket.resume();
     const before = streamed;
     while (streamed < before + 20) await stream.next();
+  });
+
+  // Bug: the stream to a page that has gone spins for ever and starves everything else.
+  it('ends the stream of a page that has gone', async () => {
+    const ended = new Promise<void>((resolve) => (onFloodEnd = resolve));
+    const { cookie } = await session();
+    const socket = await connect({ cookie, origin: `http://127.0.0.1:${server.port}` });
+    if (typeof socket === 'number') throw new Error(`refused: ${socket}`);
+    const client: RouterClient<typeof router> = createORPCClient(new RPCLink({ websocket: socket as never }));
+    await (await client.flood()).next();
     socket.terminate();
+    await ended;
   });
 
   // Bug: one large frame makes the engine take gigabytes.

@@ -61,9 +61,9 @@ function sendAtPaceOfReceiver(ws: WebSocket): void {
   const paced = (data: RawData | string): Promise<void> =>
     new Promise((resolve) => {
       if (ws.bufferedAmount > MAX_BUFFERED_BYTES) ws.terminate();
-      if (ws.readyState !== WebSocket.OPEN) return resolve();
-      // A failed send is followed by the close event, which ends the streams.
-      send(data, () => resolve());
+      // A socket that fails is followed by the close event, which ends the streams. They must let the event loop go on to it.
+      if (ws.readyState !== WebSocket.OPEN) return void setImmediate(resolve);
+      send(data, (error) => (error ? setImmediate(resolve) : resolve()));
     });
   Object.defineProperty(ws, 'send', { value: paced });
 }
