@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HELP, parseOptions } from './options.ts';
-import { serve } from './serve.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -20,6 +19,8 @@ else if (parsed.kind === 'error') {
     process.stderr.write('The page is not built yet. Run "npm start", which builds it, or "npm run build".\n');
     process.exitCode = 1;
   } else {
+    // Late: a wrong option should not wait for the engine to load.
+    const { serve } = await import('./serve.ts');
     process.exitCode = await serve(parsed.options, {
       pageFolder,
       paths: { resources: join(root, 'resources'), reader: join(root, 'electron/engine/store/reader.ts') },
