@@ -79,7 +79,7 @@ export class BatchPass {
   }
 
   get active(): ActiveRollout[] {
-    return [...this.#active.values()].map((a) => ({ ...a }));
+    return [...this.#active.values()].map((a) => ({ ...a })).sort((a, b) => a.index - b.index);
   }
 
   get elapsedMs(): number {

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
@@ -7,9 +6,9 @@ import type { ChatModel } from '../model/types.ts';
 import type { Database } from '../store/database.ts';
 import type { Logger } from '../store/types.ts';
 import type { LiveHub } from '../trajectories/live.ts';
-import { listDistributions } from './distribution.ts';
+import { DistributionError, getDistribution, listDistributions } from './distribution.ts';
 import { BatchError } from './errors.ts';
-import { loadPrompts, surveyDataset, datasetUnchanged } from './load.ts';
+import { datasetUnchanged, loadPrompts, surveyDataset } from './load.ts';
 import { refuseTakenFolder, RunOutputs } from './outputs.ts';
 import { type RunRecord, RunStore } from './run-store.ts';
 import { BatchPass } from './runner.ts';
@@ -89,7 +88,7 @@ export class BatchService {
       const model = await this.#deps.createModel(spec, key);
       const dataset = await surveyDataset(spec.datasetFile);
       const total = Math.min(dataset.rows, spec.maxSamples ?? dataset.rows);
-      const run = this.#store.create({ spec, scripted: model.scripted, outputDir: folder, datasetSha256: dataset.sha256, total });
+      const run = this.#store.create({ spec: { ...spec, model: model.endpoint.model, provider: model.endpoint.provider }, scripted: model.scripted, outputDir: folder, datasetSha256: dataset.sha256, total });
       this.#busy.add(run.id);
       try {
         await loadPrompts(this.#store, run);
@@ -182,8 +181,8 @@ export class BatchService {
   /** Choices for a new run. */
   options() {
     return {
-      distributions: listDistributions(),
-      demoDataset: demoDataset(this.#deps.resources),
+      distributions: usableDistributions(),
+      demoDataset: join(this.#deps.resources, 'demo', 'prompts.jsonl'),
       defaultOutputDir: this.#deps.defaultOutputDir,
       suggestedName: this.#suggestName(),
     };
@@ -274,15 +273,21 @@ export class BatchService {
   }
 }
 
-/** The bundled dataset. */
-function demoDataset(resources: string): string {
-  const folder = join(resources, 'demo');
-  const name = readdirSync(folder).find((n) => n.endsWith('.jsonl'));
-  if (!name) throw new BatchError('unavailable', 'The bundled demo dataset is missing from this installation.');
-  return join(folder, name);
+function checkDistribution(name: string): void {
+  try {
+    getDistribution(name);
+  } catch (error) {
+    throw error instanceof DistributionError ? new BatchError('invalid', error.message, { field: 'distribution', cause: error }) : error;
+  }
 }
 
-function checkDistribution(name: string): void {
-  const known = listDistributions().map((d) => d.name);
-  if (!known.includes(name)) throw new BatchError('invalid', `There is no distribution "${name}". Known are: ${known.join(', ')}.`, { field: 'distribution' });
+/** Only those that have a tool in this version. */
+function usableDistributions(): { name: string; description: string; toolsets: Record<string, number> }[] {
+  return listDistributions()
+    .filter((d) => d.built.length > 0)
+    .map(({ name, toolsets, built, skipped }) => ({
+      name,
+      description: built.map((t) => `${t} ${toolsets[t]} %`).join(', ') + (skipped.length > 0 ? `; not in this version: ${skipped.join(', ')}` : ''),
+      toolsets: { ...toolsets },
+    }));
 }
