@@ -16,7 +16,8 @@ const KEYS: readonly ((line: string) => string)[] = [
 interface Place {
   at: number;
   remove: number;
-  insert: string[];
+  /** Without an end of its own, a line gets the one that most lines of the file have. */
+  insert: { text: string; end?: string | undefined }[];
 }
 
 /**
@@ -30,7 +31,7 @@ export function applyHunks(path: string, content: string, hunks: readonly Hunk[]
   const places: Place[] = [];
   let cursor = 0;
   for (const hunk of hunks) {
-    const place = locate(path, content, lines, hunk, cursor);
+    const place = locate(path, content, { lines, ends }, hunk, cursor);
     if (places.some((other) => place.at < other.at + other.remove && other.at < place.at + place.remove)) {
       throw new ToolError(`Two changes of "${path}" touch the same lines (around line ${place.at + 1}). Join them into one. Nothing was changed.`);
     }
@@ -49,7 +50,7 @@ function rebuild(lines: readonly string[], ends: readonly string[], newEnd: stri
   // Stable sort: insertions at one place stay in the order of the patch.
   for (const place of [...places].sort((a, b) => a.at - b.at)) {
     copy(place.at);
-    for (const line of place.insert) out.push(line, newEnd);
+    for (const line of place.insert) out.push(line.text, line.end ?? newEnd);
     next += place.remove;
   }
   copy(lines.length);
@@ -57,12 +58,13 @@ function rebuild(lines: readonly string[], ends: readonly string[], newEnd: stri
   return out.join('');
 }
 
-function locate(path: string, content: string, lines: readonly string[], hunk: Hunk, cursor: number): Place {
+function locate(path: string, content: string, file: { lines: readonly string[]; ends: readonly string[] }, hunk: Hunk, cursor: number): Place {
+  const { lines, ends } = file;
   const wanted = hunk.lines.filter((line) => line.kind !== 'add').map((line) => line.text);
   const from = afterAnchors(path, content, lines, hunk, cursor);
   if (wanted.length === 0) {
     const at = hunk.anchors.length > 0 && !hunk.atEnd ? from : lines.length;
-    return { at, remove: 0, insert: hunk.lines.map((line) => line.text) };
+    return { at, remove: 0, insert: hunk.lines.map((line) => ({ text: line.text })) };
   }
   for (const key of KEYS) {
     const found = find(lines, wanted, key);
@@ -75,7 +77,7 @@ function locate(path: string, content: string, lines: readonly string[], hunk: H
           'Add unchanged lines around it, or a line "@@ …" with a line that stands above it. Nothing was changed.',
       );
     }
-    return { at: choice, remove: wanted.length, insert: newLines(hunk, lines, choice) };
+    return { at: choice, remove: wanted.length, insert: newLines(hunk, lines, ends, choice) };
   }
   const near = closestLines(content, wanted.join('\n'));
   throw new ToolError(
@@ -86,8 +88,8 @@ function locate(path: string, content: string, lines: readonly string[], hunk: H
 }
 
 /** The lines that replace the found ones: kept lines as they stand in the file, new ones indented as the file is. */
-function newLines(hunk: Hunk, lines: readonly string[], at: number): string[] {
-  const out: string[] = [];
+function newLines(hunk: Hunk, lines: readonly string[], ends: readonly string[], at: number): Place['insert'] {
+  const out: Place['insert'] = [];
   let index = at;
   let written = '';
   let found = '';
@@ -102,9 +104,9 @@ function newLines(hunk: Hunk, lines: readonly string[], at: number): string[] {
   }
   index = at;
   for (const line of hunk.lines) {
-    if (line.kind === 'add') out.push(reindent(line.text, written, found));
+    if (line.kind === 'add') out.push({ text: reindent(line.text, written, found) });
     else {
-      if (line.kind === 'keep') out.push(lines[index] ?? '');
+      if (line.kind === 'keep') out.push({ text: lines[index] ?? '', end: ends[index] });
       index += 1;
     }
   }
