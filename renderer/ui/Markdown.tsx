@@ -4,13 +4,14 @@ import ReactMarkdown, { type Components } from 'react-markdown';
 import rehypeSanitize from 'rehype-sanitize';
 import remarkGfm from 'remark-gfm';
 import { splitBlocks } from './markdown-blocks.ts';
+import { htmlAsText } from './markdown-html.ts';
 import { imageHost, safeLink, tellsHost } from './markdown-links.ts';
 import './markdown.css';
 
 /** Longer texts are shown as they are: turning them into elements would block the page. */
 export const MARKDOWN_MAX_CHARS = 60_000;
 
-const remarkPlugins = [remarkGfm];
+const remarkPlugins = [remarkGfm, htmlAsText];
 const rehypePlugins = [rehypeSanitize];
 
 /**

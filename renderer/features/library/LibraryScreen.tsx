@@ -108,7 +108,7 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
   );
   const panes: Pane[] = [
     ...(threePanes ? [{ id: 'facets', defaultSize: '218px', minSize: '150px', maxSize: '340px', fixed: true, children: facets }] : []),
-    ...(twoPanes || id === null ? [{ id: 'list', defaultSize: '42%', minSize: '260px', children: listPane }] : []),
+    ...(twoPanes || id === null ? [{ id: 'list', defaultSize: '37%', minSize: '260px', children: listPane }] : []),
     ...(twoPanes || id !== null ? [{ id: 'view', minSize: '280px', children: view }] : []),
   ];
 

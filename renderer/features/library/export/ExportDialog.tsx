@@ -133,6 +133,7 @@ export function ExportDialog({ scope, onClose }: { scope: ExportScope; onClose: 
               <Input
                 {...props}
                 mono
+                autoFocus
                 value={file}
                 onChange={(e) => {
                   setFile(e.target.value);

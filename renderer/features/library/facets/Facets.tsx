@@ -14,14 +14,15 @@ const SHORT_LIST = 8;
 interface Choice {
   id: string;
   label: string;
-  count: number;
+  /** Null while it is not known. */
+  count: number | null;
   checked: boolean;
 }
 
 /** The left pane: what can be filtered by, each choice with how many it would show. */
 export function Facets({ counts, filter, onChange }: { counts: Counts | null; filter: LibraryFilter; onChange: (filter: LibraryFilter) => void }): ReactNode {
   const { t } = useTranslation('library');
-  const outcomes = OUTCOMES.map((o) => ({ id: o, label: t(`outcome.${o}`, { ns: 'app' }), count: counts?.outcomes[o] ?? 0, checked: filter.outcomes?.includes(o) ?? false }));
+  const outcomes = OUTCOMES.map((o) => ({ id: o, label: t(`outcome.${o}`, { ns: 'app' }), count: counts ? (counts.outcomes[o] ?? 0) : null, checked: filter.outcomes?.includes(o) ?? false }));
   const runs = withChosen(counts?.runs ?? [], filter.runId ? [filter.runId] : [], (r) => r.id).map(({ id, item }) => ({ id, label: item?.name ?? id, count: item?.count ?? 0, checked: filter.runId === id }));
   const models = withChosen(counts?.models ?? [], filter.models ?? [], (m) => m.model).map(({ id, item }) => ({ id, label: id, count: item?.count ?? 0, checked: filter.models?.includes(id) ?? false }));
   const change = (part: Partial<LibraryFilter>): void => {
@@ -64,7 +65,7 @@ function Facet({ title, choices, capital = false, onToggle }: { title: string; c
           checked={c.checked}
           onChange={(on) => onToggle(c.id, on)}
           label={<span title={c.label} className={capital ? 'block first-letter:uppercase' : undefined}>{c.label}</span>}
-          count={<span title={format.exact(c.count)}>{format.exact(c.count)}</span>}
+          count={c.count === null ? '' : format.exact(c.count)}
         />
       ))}
       {choices.length > SHORT_LIST && (

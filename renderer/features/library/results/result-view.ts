@@ -89,7 +89,7 @@ export function fieldsOf(call: ToolCall): [string, unknown][] | null {
   return isObject(value) ? Object.entries(value) : null;
 }
 
-const MAIN_FIELDS = ['command', 'path', 'pattern', 'query', 'url', 'file_path', 'name', 'goal', 'prompt', 'code', 'action'];
+const MAIN_FIELDS = ['command', 'pattern', 'path', 'query', 'url', 'file_path', 'name', 'goal', 'prompt', 'code', 'action'];
 
 /** The argument that says most, on one line and at most 300 characters; '' when there is none. */
 export function mainArgument(call: ToolCall): string {

@@ -1,8 +1,9 @@
-import { ChevronRight } from 'lucide-react';
+import { ChevronRight, SlidersHorizontal } from 'lucide-react';
 import { memo, useMemo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { cx } from '../../../lib/cx.ts';
 import { useFormat } from '../../../lib/i18n.ts';
+import { IconButton } from '../../../ui/Button.tsx';
 import { Spinner } from '../../../ui/Feedback.tsx';
 import { parseDiff } from '../results/diff.ts';
 import { Fields } from '../results/Fields.tsx';
@@ -29,23 +30,20 @@ export const CallCard = memo(function CallCard({ pair, seq, index, running }: { 
   const meta = [view && metaOf(view, t, format.exact), failed && !(view?.kind === 'terminal' && view.exitCode) ? t('call.failed') : null, result?.durationMs === undefined ? null : format.duration(result.durationMs)].filter(Boolean);
   return (
     <div className={cx('my-1.5 overflow-hidden rounded-m border bg-raised', failed ? 'border-bad/50' : 'border-line')}>
-      <button type="button" aria-expanded={open} onClick={toggle} className="focus-inset flex h-7 w-full min-w-0 items-center gap-2 px-2.5 text-left text-sm hover:bg-hover">
-        <ChevronRight aria-hidden="true" className={cx('size-3 shrink-0 text-fg-3 transition-transform', open && 'rotate-90')} />
-        <b className="shrink-0 font-mono font-semibold text-role-tool">{call.name}</b>
-        <code className="min-w-0 flex-1 truncate font-mono text-fg-2">{telling}</code>
-        <span className={cx('num flex shrink-0 items-center gap-1.5 text-xs', failed ? 'text-bad' : 'text-fg-3')}>
-          {!result && running && <Spinner className="size-3" />}
-          {result ? meta.join(' · ') : running ? t('call.pending') : t('call.noResult')}
-        </span>
-      </button>
+      <div className="flex h-7 items-center pr-1.5">
+        <button type="button" aria-expanded={open} onClick={toggle} className="focus-inset flex h-full min-w-0 flex-1 items-center gap-2 px-2.5 text-left text-sm hover:bg-hover">
+          <ChevronRight aria-hidden="true" className={cx('size-3 shrink-0 text-fg-3 transition-transform', open && 'rotate-90')} />
+          <b className="shrink-0 font-mono font-semibold text-role-tool">{call.name}</b>
+          <code className="min-w-0 flex-1 truncate font-mono text-fg-2">{telling}</code>
+          <span className={cx('num flex shrink-0 items-center gap-1.5 text-xs', failed ? 'text-bad' : 'text-fg-3')}>
+            {!result && running && <Spinner className="size-3" />}
+            {result ? meta.join(' · ') : running ? t('call.pending') : t('call.noResult')}
+          </span>
+        </button>
+        {hasMore && <IconButton icon={SlidersHorizontal} size="sm" label={t('call.arguments')} pressed={open && argsOpen} onClick={() => (open ? toggleArgs() : (toggle(), argsOpen || toggleArgs()))} />}
+      </div>
       {open && (
         <>
-          {hasMore && (
-            <button type="button" aria-expanded={argsOpen} onClick={toggleArgs} className="focus-inset flex h-6 w-full items-center gap-1.5 border-t border-line px-2.5 text-xs text-fg-3 hover:bg-hover">
-              <ChevronRight aria-hidden="true" className={cx('size-3 transition-transform', argsOpen && 'rotate-90')} />
-              {t('call.arguments')}
-            </button>
-          )}
           {hasMore && argsOpen && <Fields call={call} part={part.args(seq, index)} />}
           {result && view && <ResultBody name={call.name} message={result} view={view} part={part.call(seq, index)} />}
         </>
