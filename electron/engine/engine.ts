@@ -20,7 +20,7 @@ import { ensureHome, type HomePaths } from './store/home.ts';
 import { acquireHome, type HomeLock } from './store/instance.ts';
 import { type FileLogger, openLog } from './store/log.ts';
 import { Readers } from './store/readers.ts';
-import { Redactor } from './store/redact.ts';
+import { Redactor, redactingLogger } from './store/redact.ts';
 import { Secrets } from './store/secrets.ts';
 import { SettingsService } from './store/settings.ts';
 import { openStore, type Store } from './store/store.ts';
@@ -80,7 +80,7 @@ async function compose(options: EngineOptions, home: HomePaths, lock: HomeLock):
   const now = Date.now;
   const redactor = new Redactor(options.env);
   const file = openLog(home.logs, { redactor });
-  const log = both(file, options.log);
+  const log = both(file, redactingLogger(options.log, redactor));
   const secrets = new Secrets({ paths: home, env: options.env, keychain: options.keychain, redactor, log });
   const settings = new SettingsService({
     home: home.root,
