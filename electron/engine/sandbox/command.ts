@@ -70,6 +70,8 @@ export async function runCommand(options: CommandOptions): Promise<CommandResult
     const timer = setTimeout(() => done('timedOut'), Math.min(options.timeoutMs, MAX_TIMEOUT_MS));
     const onAbort = (): void => done('aborted');
     options.signal.addEventListener('abort', onAbort, { once: true });
+    // It may have come while the process was starting.
+    if (options.signal.aborted) onAbort();
     void exit.ended.finally(() => {
       clearTimeout(timer);
       options.signal.removeEventListener('abort', onAbort);

@@ -15,7 +15,7 @@ export interface Place {
 
 const SAFE_DEVICES = /^\/dev\/(null|zero|full|random|urandom|tty|stdin|stdout|stderr|fd\/\d+|shm\/.+)$/;
 const TEMPORARY = ['/tmp', '/var/tmp', '/private/tmp'];
-const DISK_TOOLS = /^(mkfs(\..+)?|mke2fs|wipefs|fdisk|sfdisk|cfdisk|gdisk|parted|mkswap|blkdiscard|cryptsetup|format|diskpart)$/;
+const DISK_TOOLS = /^(mkfs(\..+)?|mke2fs|wipefs|fdisk|sfdisk|cfdisk|gdisk|parted|mkswap|blkdiscard|cryptsetup|diskpart)$/;
 const POWER = /^(shutdown|reboot|halt|poweroff|telinit)$/;
 const SYSTEM = /^(mount|umount|insmod|rmmod|modprobe|iptables|ip6tables|nft|ufw|swapoff|swapon|chroot|nsenter|setenforce|launchctl)$/;
 const ACCOUNTS = /^(useradd|usermod|userdel|adduser|deluser|groupadd|groupdel|passwd|chpasswd|visudo|chsh)$/;
@@ -57,7 +57,7 @@ export function checkByName(name: string, args: readonly Word[], place: Place): 
   }
   if (ACCOUNTS.test(name)) return danger('accounts', `"${name}" changes accounts of the machine. Do not run it.`);
   if (name === 'crontab' && args[0]?.text !== '-l') return danger('schedule', 'This changes scheduled jobs of the person. Run what you need now, in the workspace.');
-  if (/^(pkill|killall|killall5|skill)$/.test(name)) {
+  if (/^(pkill|killall|killall5|skill)$/.test(name) && !args.some((word) => /^(-P|--parent)/.test(word.text))) {
     return danger('kill_by_name', `"${name}" would also end processes that are not yours. Keep the process id ("cmd & echo $!") and use kill with that id.`);
   }
   if (name === 'kill' && killsEverything(args)) {
@@ -95,7 +95,7 @@ function checkPaths(name: string, args: readonly Word[], place: Place): Danger |
     const hit = paths.slice(1).find((word) => isOutside(word, place));
     return hit ? danger('permissions', `Changing the permissions of "${hit.text}" is refused: it is outside the workspace.`) : null;
   }
-  const written = writtenBy(name, args, paths).find((word) => isOutside(word, place));
+  const written = writtenBy(name, args, paths).find((word) => isOutside(word, place) && !TEMPORARY.includes(targetOf(word, place) ?? ''));
   return written ? danger('write_outside', `Writing to "${written.text}" is outside the workspace. Write to a path inside it, or to "$TMPDIR".`) : null;
 }
 
@@ -114,10 +114,17 @@ function writtenBy(name: string, args: readonly Word[], paths: readonly Word[]):
       return paths.length > 1 ? paths.slice(-1) : [];
     case 'sed':
     case 'perl':
-      return args.some((word) => /^-(\w*i\w*|i\..*|-in-place.*)$/.test(word.text)) ? paths.slice(1) : [];
+      return args.some((word) => /^-(\w*i\w*|i\..*|-in-place.*)$/.test(word.text)) ? editedInPlace(args) : [];
     default:
       return [];
   }
+}
+
+/** The files of `sed -i` and `perl -i`: all but options and the script, which comes first or after `-e`. */
+function editedInPlace(args: readonly Word[]): readonly Word[] {
+  const scripts = args.some((word) => /^-\w*[ef]$|^--(expression|file)/.test(word.text));
+  const files = args.filter((word, i) => !word.text.startsWith('-') && !/^-\w*[ef]$/.test(args[i - 1]?.text ?? ''));
+  return scripts ? files : files.slice(1);
 }
 
 function isHome(word: Word): boolean {

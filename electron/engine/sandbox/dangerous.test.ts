@@ -58,6 +58,8 @@ describe('findDanger', () => {
     ['write_outside', 'cp evil /usr/bin/ls'],
     ['write_outside', 'mv /home/alice/thesis.tex .'],
     ['write_outside', 'sed -i s/a/b/ /etc/fstab'],
+    ['write_outside', 'sed -i -e s/a/b/ /etc/fstab'],
+    ['power', '/usr/sbin/reboot'],
     ['credentials', 'cat ~/.ssh/id_rsa'],
     ['credentials', 'echo key >> ~/.ssh/authorized_keys'],
     ['credentials', 'cp /home/alice/.aws/credentials .'],
@@ -136,6 +138,15 @@ describe('findDanger', () => {
     'for f in *.txt; do mv "$f" "${f%.txt}.md"; done',
     'test -f x || { echo no; exit 1; }',
     'shutdown_handler=1; ./halt.sh',
+    './reboot --dry-run && scripts/shutdown',
+    'cp report.txt /tmp/',
+    "sed -i -e 's/a/b/' -e '/etc/d' notes.md",
+    "sed -i 's#/usr#/opt#' notes.md",
+    "perl -pi -e 's/a/b/' notes.md",
+    'pkill -P $$',
+    'export PATH=/opt/x/bin:$PATH; which python3',
+    'ln -s /usr/bin/python3 py && ./py -V',
+    'trap \'rm -rf "$work"\' EXIT',
   ])('lets pass: %s', (command) => expect(findDanger(command, { root })).toBeNull());
 
   it('starts from the folder the command is run in', () => {

@@ -125,10 +125,15 @@ function unwrap(words: readonly Word[]): [string, readonly Word[]] {
     if (!first) return ['', []];
     const skip = /^\w+\+?=/.test(first.text) || (wrapped && /^(-.*|[\d.]+[smhd]?)$/.test(first.text));
     if (!skip) {
-      const name = posix.basename(first.text).toLowerCase();
+      const name = commandName(first.text);
       if (!PREFIXES.has(name)) return [name, rest.slice(1)];
       wrapped = true;
     }
     rest = rest.slice(1);
   }
+}
+
+/** Programs of the system go by their bare name; a script of the workspace may be called anything, even `./reboot`. */
+function commandName(word: string): string {
+  return !word.includes('/') || /^\/(usr\/(local\/)?)?s?bin\//.test(word) ? posix.basename(word).toLowerCase() : word;
 }

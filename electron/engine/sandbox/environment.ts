@@ -23,6 +23,9 @@ export function commandEnvironment(options: {
     LANG: host['LANG'] ?? 'C.UTF-8',
     HOME: root,
     TMPDIR: tmp,
+    // Package managers would fill the workspace with their caches, for HOME is the workspace.
+    XDG_CACHE_HOME: `${tmp}/cache`,
+    npm_config_cache: `${tmp}/cache/npm`,
     TERM: 'dumb',
     NO_COLOR: '1',
     PAGER: 'cat',

@@ -74,7 +74,7 @@ export async function createHostSandbox(options: { root: string; env?: Record<st
       ending.abort();
       await Promise.allSettled(running);
       for (const pid of groups) signalGroup(pid, 'SIGKILL');
-      for (const pid of await strayProcesses(`${id}.`)) send(pid, 'SIGKILL');
+      if (count > 0) for (const pid of await strayProcesses(`${id}.`)) send(pid, 'SIGKILL');
       await removeFolder(tmp);
       if (remove) await removeFolder(root);
     },

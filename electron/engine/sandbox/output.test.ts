@@ -71,4 +71,10 @@ describe('OutputCollector', () => {
     expect(collector.toString()).toBe('xé\ufffd');
     expect(seen.join('')).toBe('xé\ufffd');
   });
+
+  it('drops control characters: as JSON escapes they would make binary output six times as long', () => {
+    const collector = new OutputCollector();
+    collector.stream().write(Buffer.from('a\0\u0008b\tc\r\nd\u007f'));
+    expect(collector.toString()).toBe('ab\tc\r\nd');
+  });
 });

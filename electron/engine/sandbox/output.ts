@@ -6,6 +6,8 @@ const HEAD_SHARE = 0.4;
 
 const ESC = '\u001b';
 const C1_CSI = '\u009b';
+/** Control characters that say nothing in a text; only tab and line ends stay. */
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
 
@@ -124,7 +126,7 @@ export class HeadTailBuffer {
   }
 }
 
-/** Turns the bytes of a command's streams into clean, capped text. Each stream has its own decoder: characters may be cut anywhere. */
+/** Turns the bytes of a command's streams into capped text without escape sequences and control characters. Each stream has its own decoder: characters may be cut anywhere. */
 export class OutputCollector {
   private readonly buffer: HeadTailBuffer;
   private readonly onText: ((text: string) => void) | undefined;
@@ -139,7 +141,7 @@ export class OutputCollector {
     const decoder = new StringDecoder('utf8');
     const ansi = new AnsiStripper();
     const take = (text: string): void => {
-      const clean = ansi.push(text);
+      const clean = ansi.push(text).replace(CONTROLS, '');
       if (clean === '') return;
       this.buffer.push(clean);
       this.onText?.(clean);

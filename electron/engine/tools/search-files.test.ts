@@ -112,6 +112,7 @@ describe('files', () => {
     expect(await search({ target: 'files', pattern: '*.py' })).toEqual({ files: ['deep/new.py', 'mid.py', 'old.py'], total_count: 3, returned: 3, truncated: false });
     expect(await search({ target: 'files', pattern: '*.py', limit: 1, offset: 1 })).toMatchObject({ files: ['mid.py'], truncated: true });
     expect(await search({ target: 'files', pattern: 'deep/**' })).toMatchObject({ files: ['deep/new.py'] });
+    expect(await search({ target: 'files', pattern: '*', file_glob: '*.py', limit: 2 })).toMatchObject({ files: ['deep/new.py', 'mid.py'], total_count: 3, truncated: true });
     expect(await search({ target: 'files', pattern: '*', path: 'deep' })).toMatchObject({ files: ['deep/new.py'] });
   });
 

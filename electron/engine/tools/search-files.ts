@@ -51,7 +51,7 @@ export const searchFilesTool = defineTool({
     pattern: z.string().min(1).describe('content: a regular expression (Rust syntax, no look-around). files: a glob such as "*.py" or "src/**/*.ts", or a part of the name.'),
     target: z.enum(['content', 'files']).default('content').describe('What to search.'),
     path: z.string().default('.').describe('Folder or file to search, relative to the workspace root.'),
-    file_glob: z.string().optional().describe('content: only files whose name matches this glob, for example "*.md".'),
+    file_glob: z.string().optional().describe('Only files whose name matches this glob, for example "*.md".'),
     limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Most results.'),
     offset: z.int().min(0).default(0).describe('Results to skip, for the next page.'),
     output_mode: z.enum(['content', 'files_only', 'count']).default('content').describe('content: matching lines; files_only: paths; count: matching lines per file.'),
@@ -80,15 +80,11 @@ export const searchFilesTool = defineTool({
 
 async function findFiles(search: Search): Promise<Record<string, unknown>> {
   const glob = /[*?[{]/.test(search.pattern) ? search.pattern.replace(/^\.\//, '') : `*${search.pattern.replace(/[\]}]/g, '\\$&')}*`;
-  const paths: string[] = [];
-  const run = await ripgrep({
-    args: ['--files', '--null', '--glob', glob, '--glob', '!.git', '--', search.start],
-    cwd: search.cwd,
-    separator: '\0',
-    signal: search.signal,
-    onRecord: (path) => paths.push(clean(path)) < MAX_LISTED,
-  });
-  if (run.exitCode === 2 && run.stderr !== '') throw badPattern('glob', search.pattern, run.stderr);
+  const named = await listFiles(search, glob);
+  const filter = search.fileGlob === undefined ? null : await listFiles(search, search.fileGlob);
+  const wanted = filter && new Set(filter.paths);
+  const paths = wanted ? named.paths.filter((path) => wanted.has(path)) : named.paths;
+  const stopped = named.stopped || filter?.stopped === true;
   const dated: { path: string; time: number }[] = [];
   for (let i = 0; i < paths.length; i += STAT_AT_ONCE) {
     const batch = paths.slice(i, i + STAT_AT_ONCE);
@@ -97,8 +93,21 @@ async function findFiles(search: Search): Promise<Record<string, unknown>> {
   dated.sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1));
   const page = dated.slice(search.offset, search.offset + search.limit).map(({ path }) => path);
   const files = withinSize(page);
-  const more = run.stopped || search.offset + files.length < dated.length;
-  return { files, total_count: dated.length, ...pageOf(search, files.length, more, run.stopped ? 'Only a part of the files was looked at: search a smaller folder or use a narrower glob.' : undefined) };
+  const more = stopped || search.offset + files.length < dated.length;
+  return { files, total_count: dated.length, ...pageOf(search, files.length, more, stopped ? 'Only a part of the files was looked at: search a smaller folder or use a narrower glob.' : undefined) };
+}
+
+async function listFiles(search: Search, glob: string): Promise<{ paths: string[]; stopped: boolean }> {
+  const paths: string[] = [];
+  const run = await ripgrep({
+    args: ['--files', '--null', '--glob', glob, '--glob', '!.git', '--', search.start],
+    cwd: search.cwd,
+    separator: '\0',
+    signal: search.signal,
+    onRecord: (path) => paths.push(clean(path)) < MAX_LISTED,
+  });
+  if (run.exitCode === 2 && run.stderr !== '') throw badPattern('glob', glob, run.stderr);
+  return { paths, stopped: run.stopped };
 }
 
 async function modified(path: string): Promise<number> {

@@ -56,3 +56,8 @@ it('makes a repeated read reasonable again', async () => {
   await terminal({ command: 'true' });
   expect(await bench.call(readFileTool, { path: 'a' })).toMatchObject({ content: '     1|x' });
 });
+
+it('stays whole JSON for output that doubles when escaped', async () => {
+  const result = await terminal({ command: `yes '"' | head -c 200000` });
+  expect(result).toMatchObject({ exit_code: 0, output: expect.stringContaining('left out here') });
+});

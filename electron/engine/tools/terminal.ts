@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { findDanger } from '../sandbox/dangerous.ts';
+import { HeadTailBuffer } from '../sandbox/output.ts';
 import { defineTool } from './define.ts';
 import { forgetReads } from './files.ts';
 
 const DEFAULT_TIMEOUT_S = 180;
 const MAX_TIMEOUT_S = 24 * 3600;
+/** Leaves room for the rest of the result below the cap of all results. */
+const MAX_OUTPUT_JSON_CHARS = 95_000;
 /** What shells and `timeout` report for commands that were stopped. */
 const EXIT_TIMED_OUT = 124;
 const EXIT_INTERRUPTED = 130;
@@ -34,14 +37,27 @@ export const terminalTool = defineTool({
     if (danger) return { output: '', exit_code: -1, error: `Refused, nothing was run: ${danger.message}` };
     forgetReads(state);
     const result = await sandbox.run(command, { timeoutMs: timeout * 1000, signal, onOutput, ...(workdir !== undefined && { workdir }) });
+    const output = fit(result.output);
     if (result.timedOut) {
       return {
-        output: result.output,
+        output,
         exit_code: EXIT_TIMED_OUT,
         error: `The command was killed after ${timeout} seconds. Set a longer timeout, or start long-running programs in the background with "cmd > log.txt 2>&1 &".`,
       };
     }
-    if (result.aborted) return { output: result.output, exit_code: EXIT_INTERRUPTED, error: 'The command was interrupted and killed.' };
-    return { output: result.output, exit_code: result.exitCode ?? -1, error: null };
+    if (result.aborted) return { output, exit_code: EXIT_INTERRUPTED, error: 'The command was interrupted and killed.' };
+    return { output, exit_code: result.exitCode ?? -1, error: null };
   },
 });
+
+/** Text full of quotes or line ends doubles as JSON; it is cut again, so that the result stays whole JSON. */
+function fit(output: string): string {
+  let text = output;
+  for (let cap = output.length; JSON.stringify(text).length > MAX_OUTPUT_JSON_CHARS; ) {
+    cap = Math.floor(cap * 0.8);
+    const buffer = new HeadTailBuffer(cap);
+    buffer.push(output);
+    text = buffer.toString();
+  }
+  return text;
+}
