@@ -35,7 +35,6 @@ export default defineConfig(
       '@typescript-eslint/no-implied-eval': 'error',
       '@typescript-eslint/only-throw-error': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
-      '@typescript-eslint/no-base-to-string': 'error',
     },
   },
   {

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+
+// Each test starts many processes, on a machine that may have more to do.
+vi.setConfig({ testTimeout: 120_000 });
 
 /** What a real npm leaves behind; the `node` package's binary is a link to the Node that runs this test. */
 const NPM = `#!/bin/sh
@@ -131,7 +134,7 @@ it('builds when a source has changed, not when a test has, and never starts on a
   rmSync(join(folder, 'broken'));
   expect(start()).toMatchObject({ code: 0 });
   expect(builds()).toBe(3);
-}, 30_000);
+});
 
 it('opens the desktop app only with a binary and a display, and says in one line why not', () => {
   withApp();
@@ -148,7 +151,7 @@ it('opens the desktop app only with a binary and a display, and says in one line
   expect(start(dist).err).toBe('No display was found, so Talaria opens in the browser instead of a window.\n');
   expect(start({ ...dist, DISPLAY: ':0' })).toEqual({ code: 5, out: 'desktop --home h\n', err: '' });
   expect(start({ ...dist, DISPLAY: ':0' }, '--browser').out).toBe('serve --home h\n');
-}, 30_000);
+});
 
 it('shows the help of npm start before anything is installed', () => {
   expect(run(['scripts/start.mjs', '--help'])).toMatchObject({ code: 0, out: expect.stringContaining('--no-open') as string });

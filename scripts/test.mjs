@@ -85,11 +85,19 @@ async function runner(name, args, env) {
   const file = join(results, `${name}.json`);
   rmSync(file, { force: true });
   const started = Date.now();
-  const code = await passThrough(nodeBinary(), args, { cwd: root, env: insideEnv(env), stdio: ['ignore', 'inherit', 'inherit'] });
+  const code = await passThrough(nodeBinary(), args, { cwd: root, env: runnerEnv(env), stdio: ['ignore', 'inherit', 'inherit'] });
   // 130, 143: the person or the machine has stopped the run.
   if (code === 130 || code === 143) process.exit(code);
   const report = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
   return { code, report, ms: Date.now() - started };
+}
+
+function runnerEnv(env) {
+  const complete = insideEnv(env);
+  if (process.stdout.isTTY) return complete;
+  // The runners take CI for a terminal with colours.
+  delete complete.FORCE_COLOR;
+  return { ...complete, NO_COLOR: '1' };
 }
 
 function summary(suites) {

@@ -98,6 +98,6 @@ async function installWithPlaywright() {
   const command = join(root, 'node_modules', '@playwright', 'test', 'cli.js');
   const { code, output } = await capture(nodeBinary(), [command, 'install', 'chromium'], { env: insideEnv() });
   const file = code === 0 ? await playwrightChromium() : undefined;
-  if (!file) say(tail(output, 5));
+  if (!file) say(tail(output.replace(/^ {4}at .*\n?/gm, ''), 3));
   return file;
 }

@@ -65,7 +65,12 @@ export function capture(command, args, options = {}) {
 export function passThrough(command, args, options = {}) {
   return new Promise((done, fail) => {
     const child = spawn(command, args, { cwd: process.cwd(), stdio: 'inherit', ...options });
-    const stop = forwardSignals(child);
+    const stopSignals = forwardSignals(child);
+    const stopWatch = endWithNpm(child);
+    const stop = () => {
+      stopSignals();
+      stopWatch();
+    };
     child.on('error', (error) => {
       stop();
       fail(error);
@@ -82,6 +87,32 @@ const SIGNAL_NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGABRT: 6, SIGKILL: 
 /** As a shell tells it: the exit code, or 128 plus the number of the signal that ended the process. */
 function exitCode(code, signal) {
   return code ?? 128 + (SIGNAL_NUMBERS[signal] ?? 1);
+}
+
+/**
+ * Ends the child when the npm above has gone: npm starts scripts through a shell, and a signal to npm may end npm, or both,
+ * without a word to this process. Nothing of the kind when no npm is above, so that a terminal may be closed.
+ */
+function endWithNpm(child) {
+  if (!process.env.npm_lifecycle_event) return () => {};
+  const parent = process.ppid;
+  const shellParent = parentOfShell(parent);
+  const watch = setInterval(() => {
+    if (process.ppid === parent && parentOfShell(parent) === shellParent) return;
+    clearInterval(watch);
+    child.kill('SIGTERM');
+  }, 250);
+  return () => clearInterval(watch);
+}
+
+/** The process above a shell, where /proc tells (Linux); undefined when `pid` is no shell: then it is npm itself. */
+function parentOfShell(pid) {
+  try {
+    const [, name, parent] = /\((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+    return /^(ba|da|z|k)?sh$/.test(name ?? '') ? parent : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function forwardSignals(child) {
