@@ -112,7 +112,7 @@ export function Segmented<T extends string>({ value, onChange, options, label }:
             e.preventDefault();
             move(i, step, e.currentTarget);
           }}
-          className={cx('h-[22px] rounded-[5px] px-2.5 text-sm whitespace-nowrap', o.value === value ? 'bg-raised font-medium text-fg shadow-pop' : 'text-fg-2 hover:text-fg')}
+          className={cx('h-[22px] rounded-[5px] px-2.5 text-sm whitespace-nowrap', o.value === value ? 'bg-raised font-medium text-fg shadow-[0_1px_2px_rgb(0_0_0/0.12)]' : 'text-fg-2 hover:text-fg')}
         >
           {o.label}
         </button>

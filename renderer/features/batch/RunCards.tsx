@@ -1,5 +1,5 @@
 import { Copy } from 'lucide-react';
-import { useEffect, useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { PromptItem, PromptState, RunSummary } from '#shared/contract/runs.ts';
 import { cx } from '../../lib/cx.ts';
@@ -76,6 +76,7 @@ export function ReasonsCard({ run }: { run: RunSummary }): ReactNode {
   const client = useClient();
   const bad = run.states.partial + run.states.failed + run.states.discarded;
   const [reasons, setReasons] = useState<readonly ReasonCount[]>([]);
+  const known = useRef(false);
   useEffect(() => {
     if (bad === 0) return;
     let wanted = true;
@@ -90,11 +91,13 @@ export function ReasonsCard({ run }: { run: RunSummary }): ReactNode {
           after = page.items.at(-1)?.index ?? after;
           more = page.more && page.items.length > 0;
         }
-        if (wanted) setReasons(countReasons(all));
+        if (!wanted) return;
+        known.current = true;
+        setReasons(countReasons(all));
       } catch {
         // The card keeps its last numbers; the screen's banner tells about the engine.
       }
-    }, reasons.length === 0 ? 0 : 1500);
+    }, known.current ? 1500 : 0);
     return () => {
       wanted = false;
       clearTimeout(timer);

@@ -70,7 +70,7 @@ export function KpiCard({ run }: { run: RunSummary }): ReactNode {
 }
 
 /** Rows shown of what is going on; more agents than this only count. */
-const SHOWN = 12;
+const SHOWN = 6;
 
 /** What the agents are doing at this moment. */
 export function RunningNow({ active, live, onOpen }: { active: readonly ActiveRollout[]; live: boolean; onOpen: (trajectoryId: string) => void }): ReactNode {

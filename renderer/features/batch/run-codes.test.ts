@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { RunEvent, RunSummary } from '#shared/contract/runs.ts';
+import { actionsOf, applyRunEvent, decodeStates, fileName, gridShape, indexesIn, resumable } from './run-codes.ts';
+
+const states = (some: Partial<RunSummary['states']>): RunSummary['states'] => ({ pending: 0, running: 0, completed: 0, partial: 0, failed: 0, discarded: 0, cancelled: 0, ...some });
+const run = (state: RunSummary['state'], some: Partial<RunSummary['states']> = {}): RunSummary => ({ state, states: states(some) }) as RunSummary;
+
+test('a snapshot is one letter per prompt', () => {
+  expect(decodeStates('.rcpfdx')).toEqual(['pending', 'running', 'completed', 'partial', 'failed', 'discarded', 'cancelled']);
+});
+
+// Bug: progress that arrives before the snapshot paints a run of one prompt.
+test('progress changes a snapshot and is ignored without one', () => {
+  const progress: RunEvent = { type: 'progress', run: run('running'), changed: [{ index: 1, state: 'failed' }], active: [] };
+  expect(applyRunEvent(null, progress)).toBeNull();
+  const first = applyRunEvent(null, { type: 'snapshot', run: run('running'), codes: 'r.', active: [] });
+  const next = applyRunEvent(first, progress);
+  expect(next?.codes).toEqual(['running', 'failed']);
+  expect(next?.version).toBeGreaterThan(first?.version ?? 0);
+});
+
+// Bug: a reconnect shows the states from before the crash.
+test('a second snapshot replaces everything', () => {
+  const first = applyRunEvent(null, { type: 'snapshot', run: run('running'), codes: 'rrr', active: [] });
+  expect(applyRunEvent(first, { type: 'snapshot', run: run('running'), codes: 'cc', active: [] })?.codes).toEqual(['completed', 'completed']);
+});
+
+test('indexes are filtered by state, in order', () => {
+  const codes = decodeStates('c.f.c');
+  expect(indexesIn(codes, [])).toEqual([0, 1, 2, 3, 4]);
+  expect(indexesIn(codes, ['pending', 'failed'])).toEqual([1, 2, 3]);
+});
+
+// Bug: a Resume button on a finished run, or none on an interrupted one.
+test('each state of a run offers what it can do', () => {
+  expect(actionsOf(run('running', { pending: 3 }))).toEqual({ pause: true, cancel: true, resume: false, remove: false });
+  expect(actionsOf(run('pausing', { pending: 3 }))).toMatchObject({ pause: false, cancel: true, resume: false });
+  expect(actionsOf(run('interrupted', { pending: 3 }))).toMatchObject({ pause: false, cancel: false, resume: true, remove: true });
+  expect(actionsOf(run('completed', { completed: 3, partial: 1 }))).toMatchObject({ resume: false, remove: true });
+  expect(actionsOf(run('completed', { failed: 1 }))).toMatchObject({ resume: true });
+  expect(resumable(run('failed', { pending: 2, failed: 1, cancelled: 4, partial: 9 }))).toBe(7);
+});
+
+// Bug: the last prompts have no cell, or a cell lies outside the canvas.
+test('the grid has a cell for every prompt and stays within its width', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 20_000 }), fc.integer({ min: 200, max: 2_000 }), (count, width) => {
+      const { size, columns, rows } = gridShape(count, width, 196);
+      expect(columns * rows).toBeGreaterThanOrEqual(count);
+      expect((rows - 1) * columns).toBeLessThan(count);
+      expect(columns * size - 1).toBeLessThanOrEqual(width + 2);
+      expect(size).toBeGreaterThanOrEqual(6);
+    }),
+  );
+});
+
+test('file names come from paths of either system', () => {
+  expect(fileName('/home/ada/prompts.jsonl')).toBe('prompts.jsonl');
+  expect(fileName('C:\\data\\prompts.jsonl')).toBe('prompts.jsonl');
+});
