@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import CSS from './styles.css?raw';
+
+// Vitest gives empty style sheets to imports, and the page's types know no Node: so the file is read by hand.
+const { readFileSync } = (await import('node:fs' as string)) as { readFileSync(path: URL, encoding: 'utf8'): string };
+const CSS = readFileSync(new URL('./styles.css', import.meta.url), 'utf8');
 
 function tokens(theme: 'light' | 'dark'): Record<string, string> {
   const block = new RegExp(`\\[data-theme='${theme}'\\] \\{([^}]*)\\}`).exec(CSS)?.[1] ?? '';
