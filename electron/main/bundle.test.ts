@@ -42,16 +42,10 @@ test('files have their type and may not be taken for another', async () => {
   expect((await get('app://bundle/assets/odd.xyz')).headers.get('content-type')).toBe('application/octet-stream');
 });
 
-test('a screen of the page survives a reload: a path without a file name is index.html', async () => {
-  const answer = await get('app://bundle/library/01J');
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get('content-type')).toContain('text/html');
-});
-
 test.each([
   'app://bundle/..%2fsecret.txt', 'app://bundle/%2e%2e/secret.txt', 'app://bundle/assets/..%2f..%2fsecret.txt', 'app://bundle/..%5csecret.txt',
   'app://bundle/%2e%2e%5csecret.txt', 'app://bundle/index.html%00.js', 'app://bundle/assets/link.txt', 'app://bundle/up/secret.txt', 'app://bundle/.env.txt',
-  'app://bundle/c:%2fwindows%2fwin.ini', 'app://bundle/%', 'app://bundle/assets/none.js', 'app://bundle/assets.d/', 'app://other/index.html', 'app://x@bundle/index.html',
+  'app://bundle/c:%2fwindows%2fwin.ini', 'app://bundle/%', 'app://bundle/assets/none.js', 'app://bundle/assets', 'app://bundle/assets/', 'app://bundle/library', 'app://other/index.html', 'app://x@bundle/index.html',
 ])('%s is a 404', async (url) => {
   const answer = await get(url);
   expect(answer.status).toBe(404);

@@ -23,8 +23,8 @@ const HOST_MARKER = '<!--talaria-host-->';
 
 /**
  * Answers one request of the page for `app://bundle/…` from the folder of the built page.
- * A path without a file extension is a screen of the page and gets index.html; what is not there, or lies outside the
- * folder (also by a symbolic link), is a 404.
+ * What is not there, or lies outside the folder (also by a symbolic link), is a 404. The screens of the page are in the
+ * URL's hash, so no path stands for one.
  * @param root absolute folder of the built page
  */
 export async function serveBundle(root: string, request: { url: string; method: string }): Promise<Response> {
@@ -51,10 +51,9 @@ async function bundleFile(root: string, url: string): Promise<string | undefined
   const segments = path.split('/').filter((part) => part !== '');
   // A leading dot covers `..` as well as files that nobody meant to ship.
   if (segments.some((part) => part.startsWith('.') || part.includes(':'))) return undefined;
-  const screen = !(segments.at(-1) ?? '').includes('.');
   try {
     const folder = await realpath(root);
-    const wanted = screen ? join(folder, 'index.html') : join(folder, ...segments);
+    const wanted = segments.length === 0 ? join(folder, 'index.html') : join(folder, ...segments);
     const real = await realpath(wanted);
     if (real !== wanted || !real.startsWith(folder + sep)) return undefined;
     return (await stat(real)).isFile() ? real : undefined;

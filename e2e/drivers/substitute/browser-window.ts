@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContext, CDPSession, Page, Route } from '@playwright/test';
+import { APP_ENDED } from './link.ts';
 import type { FrameSpec, MainSide, Remote, WindowSpec } from './link.ts';
 import { fromWire, toAppUrl, toBrowserUrl, toWire } from './wire.ts';
 import type { WireValue } from './wire.ts';
@@ -240,5 +241,6 @@ function ignore(): void {
 }
 
 function report(error: unknown): void {
+  if (error instanceof Error && error.message === APP_ENDED) return;
   console.error(error instanceof Error ? error.message : error);
 }

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import type { Browser, Page } from '@playwright/test';
 import { BrowserSideWindow } from './browser-window.ts';
-import { connect } from './link.ts';
+import { APP_ENDED, connect } from './link.ts';
 import type { BrowserSide, MainSide, Remote } from './link.ts';
 
 export interface SubstituteOptions {
@@ -55,7 +55,7 @@ export class SubstituteApp {
     this.main = remote;
     this.exited = new Promise((resolve) => this.process.once('exit', (code) => resolve(code ?? 1)));
     this.cleared = this.exited.then(async () => {
-      drop('The app has ended');
+      drop(APP_ENDED);
       await Promise.all(this.everOpened.map((window) => window.close().catch(() => undefined)));
     });
   }

@@ -2,6 +2,9 @@
  * Calls between the two halves of the substitute: the half inside main's process (the `electron` module) and the half in
  * the test's process (which holds the browser). Both run over Node's child-process IPC, in order.
  */
+/** Why a call fails that the app can no longer answer. */
+export const APP_ENDED = 'The app has ended';
+
 type Calls = { [name: string]: (...args: never[]) => unknown };
 export type Remote<T> = { [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : never };
 

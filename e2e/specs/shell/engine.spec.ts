@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '../../drivers/shell.ts';
 import type { Shell } from '../../drivers/shell.ts';
-import { collectNotices, engineClient, takePort } from './page.ts';
+import { collectNotices, engineClient, firstPage, takePort } from './page.ts';
 
 /** The engine's process, as it has noted itself in its home. */
 function enginePid(shell: Shell): number {
@@ -20,7 +20,7 @@ function isAlive(pid: number): boolean {
 
 test('a killed engine is back by itself: the page is told, asks for a new port and works again', async ({ launch }) => {
   const shell = await launch();
-  const page = await shell.firstWindow();
+  const page = await firstPage(shell);
   const before = await (await engineClient(page)).app.info();
   const notices = await collectNotices(page);
   process.kill(enginePid(shell), 'SIGKILL');
@@ -31,7 +31,7 @@ test('a killed engine is back by itself: the page is told, asks for a new port a
 
 test('an engine that keeps dying is given up with a reason, and asking once more starts it again', async ({ launch }) => {
   const shell = await launch();
-  const page = await shell.firstWindow();
+  const page = await firstPage(shell);
   await (await engineClient(page)).app.info();
   const notices = await collectNotices(page);
   for (const ends of [1, 2, 3]) {
@@ -48,7 +48,7 @@ test('an engine that keeps dying is given up with a reason, and asking once more
 
 test('the menu restarts the engine', async ({ launch }) => {
   const shell = await launch();
-  const page = await shell.firstWindow();
+  const page = await firstPage(shell);
   const before = await (await engineClient(page)).app.info();
   const notices = await collectNotices(page);
   await shell.evaluate(({ Menu }) => Menu.getApplicationMenu()?.getMenuItemById('restart-engine')?.click(), null);
@@ -58,7 +58,7 @@ test('the menu restarts the engine', async ({ launch }) => {
 
 test('quitting closes the engine, which gives its home back, and ends everything', async ({ launch }) => {
   const shell = await launch();
-  const page = await shell.firstWindow();
+  const page = await firstPage(shell);
   await (await engineClient(page)).app.info();
   const pid = enginePid(shell);
   await shell.evaluate(({ app }) => void setImmediate(() => app.quit()), null);
@@ -70,7 +70,7 @@ test('quitting closes the engine, which gives its home back, and ends everything
 test('closing the last window quits, except on macOS', async ({ launch }) => {
   test.skip(process.platform === 'darwin', 'an app without windows goes on there');
   const shell = await launch();
-  const page = await shell.firstWindow();
+  const page = await firstPage(shell);
   await takePort(page);
   await page.close();
   expect(await shell.exited).toBe(0);
@@ -80,7 +80,7 @@ test('closing the last window quits, except on macOS', async ({ launch }) => {
 test('a home that another instance holds: says who holds it, quits and leaves the other alone', async ({ launch, driver }) => {
   test.skip(driver === 'electron', 'the dialog is a native one');
   const first = await launch();
-  const client = await engineClient(await first.firstWindow());
+  const client = await engineClient(await firstPage(first));
   await client.app.info();
   const second = await launch({ home: first.home });
   expect(await second.exited).toBe(0);

@@ -1,6 +1,7 @@
 import { createORPCClient } from '@orpc/client';
 import { RPCLink } from '@orpc/client/message-port';
 import type { Page } from '@playwright/test';
+import type { Shell } from '../../drivers/shell.ts';
 import type { Client } from '../../../shared/contract/index.ts';
 
 type Listener = (event: { data: unknown }) => void;
@@ -21,18 +22,34 @@ export async function engineClient(page: Page, timeoutMs = 10_000): Promise<Clie
   return createORPCClient<Client>(new RPCLink({ port: port as never }));
 }
 
+/**
+ * The first window with a listener that comes before the page's own: it can keep a port for the spec. A port shared with
+ * the page would mix up their calls. (Listeners of a window run in the order in which they were added, capture or not.)
+ */
+export async function firstPage(shell: Pick<Shell, 'firstWindow'>): Promise<Page> {
+  const page = await shell.firstWindow();
+  await page.addInitScript(`
+    globalThis.specPorts = [];
+    globalThis.specPortsSeen = 0;
+    addEventListener('message', (event) => {
+      if (event.source !== window || event.data?.type !== 'talaria:port') return;
+      specPortsSeen += 1;
+      if (!globalThis.specWaiting) return;
+      event.stopImmediatePropagation();
+      const resolve = specWaiting;
+      specWaiting = undefined;
+      resolve(specPorts.push(event.ports[0]) - 1);
+    });
+  `);
+  await page.reload();
+  return page;
+}
+
 /** Asks for a port from the page's own world and leaves it in `specPorts`; returns its index there. */
 export function takePort(page: Page, timeoutMs = 10_000): Promise<number> {
   return page.evaluate<number>(`new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('No port came')), ${timeoutMs});
-    addEventListener('message', function take(event) {
-      if (event.source !== window || event.data?.type !== 'talaria:port') return;
-      event.stopImmediatePropagation();
-      removeEventListener('message', take, true);
-      clearTimeout(timer);
-      globalThis.specPorts ??= [];
-      resolve(specPorts.push(event.ports[0]) - 1);
-    }, true);
+    globalThis.specWaiting = resolve;
+    setTimeout(() => reject(new Error('No port came')), ${timeoutMs});
     postMessage({ type: 'talaria:connect' }, location.origin);
   })`);
 }
