@@ -23,14 +23,14 @@ const TYPES: Record<string, string> = {
 const HOST_MARKER = '<!--talaria-host-->';
 
 /**
- * Answers with a file of the built page. A path without a file extension is a screen of the page and gets index.html.
+ * Answers with a file of the built page; its screens are in the URL's hash, so no other path than "/" stands for one.
  * @param segments the decoded parts of the path
  */
 export async function sendPage(response: ServerResponse, folder: string, segments: readonly string[], headers: Record<string, string>, styleNonce: string): Promise<void> {
-  const isScreen = !(segments.at(-1) ?? '').includes('.');
-  const file = await fileInside(folder, isScreen ? ['index.html'] : segments);
+  const isStart = segments.length === 0;
+  const file = await fileInside(folder, isStart ? ['index.html'] : segments);
   if (file === null) {
-    if (isScreen) answerText(response, 503, 'The page is not built. Stop Talaria and run "npm start", which builds it.');
+    if (isStart) answerText(response, 503, 'The page is not built. Stop Talaria and run "npm start", which builds it.');
     else answerText(response, 404, 'Not found.');
     return;
   }
@@ -46,11 +46,8 @@ export async function sendPage(response: ServerResponse, folder: string, segment
   response.end(isHtml ? asBrowserPage(bytes.toString('utf8'), styleNonce) : bytes);
 }
 
-/** The build's relative addresses would be wrong below the first level, as in /library/some-id. */
 function asBrowserPage(html: string, styleNonce: string): string {
-  return html
-    .replace(HOST_MARKER, `<meta name="talaria-host" content="browser"><meta name="talaria-style-nonce" content="${styleNonce}">`)
-    .replace(/\b(src|href)="\.\//g, '$1="/');
+  return html.replace(HOST_MARKER, `<meta name="talaria-host" content="browser"><meta name="talaria-style-nonce" content="${styleNonce}">`);
 }
 
 /** Sends a file of the exports folder to be saved, never shown. Streams at the pace of the receiver. */
