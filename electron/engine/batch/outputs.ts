@@ -60,7 +60,7 @@ export class RunOutputs {
       if (owner === this.#run.id) return;
       if (owner !== null || (await outputsIn(this.folder)).length > 0) throw folderTaken(this.folder);
       try {
-        await this.#writeJson('checkpoint.json', this.#checkpoint({ states: [], doneBefore: new Set() }), true);
+        await this.#writeJson('checkpoint.json', this.#checkpoint({ states: [], doneBefore: new Set() }), { exclusive: true });
       } catch (error) {
         throw systemCode(error) === 'EEXIST' ? folderTaken(this.folder) : error;
       }
@@ -109,7 +109,7 @@ export class RunOutputs {
     await this.#guard(async () => {
       const rows = await mergeFiles(files, join(this.folder, 'trajectories.jsonl'));
       const { spec, scripted, total } = this.#run;
-      await this.#writeJson('statistics.json', statisticsJson({ spec, scripted, total, ...end, at: this.#now(), rows }));
+      await this.#writeJson('statistics.json', statisticsJson({ spec, scripted, total, ...end, at: this.#now(), rows }), { indent: 2 });
     });
     await this.checkpoint(view, true);
   }
@@ -139,8 +139,8 @@ export class RunOutputs {
     return join(this.folder, `batch_${n}.jsonl`);
   }
 
-  #writeJson(name: string, value: unknown, exclusive = false): Promise<void> {
-    return writeAtomically(join(this.folder, name), (out) => out.write(`${JSON.stringify(value, null, 2)}\n`), exclusive);
+  #writeJson(name: string, value: unknown, { exclusive = false, indent = 0 } = {}): Promise<void> {
+    return writeAtomically(join(this.folder, name), (out) => out.write(`${JSON.stringify(value, null, indent)}\n`), exclusive);
   }
 
   async #guard<T>(work: () => Promise<T>): Promise<T> {

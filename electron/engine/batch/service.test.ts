@@ -7,10 +7,10 @@ import { PROMPT_STATE_CODES } from '#shared/contract/runs.ts';
 import { agentScenario } from '../../../e2e/fakes/agent.ts';
 import type { Responder } from '../../../e2e/fakes/fake-model.ts';
 import { callTool, contextOverflow, cutAfter, fail, say, think, together } from '../../../e2e/fakes/steps.ts';
+import { disagreements, readRows, testPaths, withBatch } from '../../../e2e/fixtures/batch-ground.ts';
 import { createOfflineModel } from '../model/offline/offline-model.ts';
 import { sqlFor } from '../store/database.ts';
 import { ALL_TOOL_NAMES } from '../tools/toolsets.ts';
-import { disagreements, readRows, testPaths, withBatch } from './testing.ts';
 
 const good = together(think('I know that.'), say('An answer.'));
 const always = (): Responder => () => good;
@@ -177,7 +177,7 @@ describe('resume', () => {
       store.db.run(sqlFor.updateTable('prompts').set({ state: 'running' }).where('idx', '=', 1));
       store.db.run(sqlFor.updateTable('runs').set({ state: 'running' }));
       store.db.run(
-        sqlFor.insertInto('runs').values({ id: 'half', name: 'half', state: 'running', spec: '{}', output_dir: '/x', dataset_sha256: '', total: 9, created_at: 1 }),
+        sqlFor.insertInto('runs').values({ id: 'half', name: 'half', state: 'running', spec: '{}', scripted: 0, output_dir: '/x', dataset_sha256: '', total: 9, created_at: 1 }),
       );
       service.recover();
       expect(service.list().map((r) => [r.name, r.state])).toEqual([['r', 'interrupted']]);
@@ -298,7 +298,7 @@ describe('faults', () => {
 
   test('429 waits as long as it is told; a cut stream is asked again and leaves no trace', () =>
     withBatch(async ({ run, dataset, fake, waits, store }) => {
-      fake.script(fail(429, { retryAfter: 7 }), { ...good, fault: { kind: 'cut', afterChunks: 1 } }, cutAfter(good, 2), good);
+      fake.script(fail(429, { retryAfter: 7 }), { ...good, fault: { kind: 'cut', afterChunks: 1 } }, together(good, cutAfter(2)), good);
       const ended = await run({ datasetFile: dataset(['a']) });
       expect(ended.states.completed).toBe(1);
       expect(waits[0]).toBe(7000);

@@ -217,11 +217,12 @@ export class BatchService {
       onChange: (index) => this.#watchers.changed(run.id, index === null ? undefined : { index, state: pass.states[index]! }),
     });
     this.#passes.set(run.id, pass);
-    void pass.done.then(async () => {
+    void pass.done.then(() => {
+      // before anybody can resume: the next pass waits for this
+      this.#cleanup = this.#cleanup.then(() => this.#removeWorkspaces([run.name]));
       this.#passes.delete(run.id);
       this.#watchers.changed(run.id);
       hub.listChanged();
-      await this.#removeWorkspaces([run.name]);
     });
     pass.start();
     this.#watchers.changed(run.id);

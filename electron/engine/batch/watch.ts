@@ -73,14 +73,12 @@ export class RunWatchers {
 
 /** Waits, but not once the watcher has ended. */
 async function pause(ms: number, me: Watcher): Promise<void> {
-  const until = performance.now() + ms;
-  while (!me.ended && performance.now() < until) {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, until - performance.now());
-    me.wake = () => {
-      if (me.ended) resolve();
-    };
-    await promise;
-    clearTimeout(timer);
-  }
+  if (me.ended) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  me.wake = () => {
+    if (me.ended) resolve();
+  };
+  await promise;
+  clearTimeout(timer);
 }

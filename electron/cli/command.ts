@@ -1,0 +1,30 @@
+import type { Engine } from '#engine/engine.ts';
+import type { OptionDefs, OptionValues } from './options.ts';
+import type { Terminal } from './terminal.ts';
+
+/** How a command ends. A run that came to its end is a success, also when prompts failed: the summary and statistics.json say so. */
+export const EXIT = { ok: 0, stopped: 1, usage: 2, interrupted: 130 } as const;
+
+/** What commands get from the host. */
+export interface CommandHost {
+  terminal: Terminal;
+  /** Folder where the person is; relative names count from it. */
+  cwd: string;
+  now: () => number;
+  /** Opens the engine on the home of `--home`; main closes it. Throws HomeBusyError and its like. */
+  open(home: string | undefined): Promise<Engine>;
+  /** Calls `first` on the first Ctrl+C; the second one ends the program at once. Returns how to stop listening. */
+  onInterrupt(first: () => void): () => void;
+}
+
+export interface Command<D extends OptionDefs = OptionDefs> {
+  name: string;
+  /** One line for the list of commands. */
+  summary: string;
+  /** Between usage and options in --help. */
+  about: string;
+  options: D;
+  run(values: OptionValues<D>, host: CommandHost): Promise<number>;
+}
+
+export const HOME_OPTION = { kind: 'text', value: 'FOLDER', help: 'Talaria home; default TALARIA_HOME or ~/.talaria.' } as const;

@@ -1,0 +1,50 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Engine } from '#engine/engine.ts';
+import type { RunSummary } from '#shared/contract/runs.ts';
+import { count, duration, plain, type Terminal } from './terminal.ts';
+
+const FAILURES_SHOWN = 5;
+const REASON_CHARS = 300;
+
+/** How to go on with a run, as a command. */
+export function resumeHint(runName: string, home: string | undefined): string {
+  return `npm run talaria -- batch --run_name=${runName} --resume${home === undefined ? '' : ` --home=${home}`}`;
+}
+
+/** What became of a run: outcomes, files, reasons. */
+export async function printRunSummary(run: RunSummary, engine: Engine, terminal: Terminal, home: string | undefined): Promise<void> {
+  const { states, usage } = run;
+  const outcomes = (['completed', 'partial', 'failed', 'discarded', 'cancelled', 'pending'] as const).filter((s) => states[s] > 0);
+  const how = { completed: 'ended', paused: 'is paused', cancelled: 'was stopped', interrupted: 'was interrupted' } as Record<string, string>;
+  terminal.out(`Run ${run.name} ${how[run.state] ?? 'had to stop'} after ${duration(run.elapsedMs)}: ${outcomes.map((s) => `${states[s].toLocaleString('en-US')} ${s === 'pending' ? 'not run' : s}`).join(', ')}.`);
+  if (run.message) terminal.out(plain(run.message));
+  if (run.scripted) terminal.out('SCRIPTED: made by the offline demo model. For trying things out, not for training.');
+  terminal.out(`Tokens: ${usage.promptTokens.toLocaleString('en-US')} prompt, ${usage.completionTokens.toLocaleString('en-US')} completion. Turns: ${run.turns}, ${run.turnsWithReasoning} with reasoning.`);
+  printFiles(run, terminal);
+  await printFailures(run, engine, terminal);
+  if (states.failed + states.cancelled + states.pending > 0) terminal.out(`To go on: ${resumeHint(run.name, home)}`);
+}
+
+function printFiles(run: RunSummary, terminal: Terminal): void {
+  let names: string[];
+  try {
+    names = readdirSync(run.outputDir);
+  } catch {
+    return;
+  }
+  const batches = names.filter((n) => /^batch_\d+\.jsonl$/.test(n)).length;
+  const rows = run.states.completed + run.states.partial;
+  terminal.out(`Files in ${run.outputDir}:`);
+  if (names.includes('trajectories.jsonl')) terminal.out(`  trajectories.jsonl  ${count(rows, 'row')}`);
+  if (batches > 0) terminal.out(`  batch_<n>.jsonl     ${count(batches, 'file')}`);
+  for (const name of ['checkpoint.json', 'statistics.json']) if (names.includes(name)) terminal.out(`  ${name}`);
+  if (names.length === 0) terminal.out(`  none in ${join(run.outputDir)}`);
+}
+
+async function printFailures(run: RunSummary, engine: Engine, terminal: Terminal): Promise<void> {
+  if (run.states.failed === 0) return;
+  const { items } = await engine.client.runs.prompts({ id: run.id, states: ['failed'], limit: FAILURES_SHOWN });
+  for (const p of items) terminal.out(`  prompt ${p.index} failed: ${plain(p.reason ?? 'no reason given').slice(0, REASON_CHARS)}`);
+  if (run.states.failed > items.length) terminal.out(`  … and ${count(run.states.failed - items.length, 'more')}`.replace(/mores$/, 'more'));
+}
