@@ -21,4 +21,4 @@ export type FromEngine =
   | { type: 'busy'; message: string }
   | { type: 'failed'; message: string }
   | { type: 'closed' }
-  | { type: 'keychain'; id: number; call: 'encrypt' | 'decrypt'; text: string };
+  | { type: 'keychain'; id: number; call: 'encrypt' | 'decrypt' | 'check'; text: string };

@@ -37,6 +37,7 @@ function setUp() {
     },
     start: { home: '/home/t', version: '1', paths: { resources: '/r', reader: '/r.js' } },
     keychain: {
+      check: () => Promise.resolve(),
       encrypt: (text) => Promise.resolve(`<${text}>`),
       decrypt: () => Promise.reject(new Error('No keyring is running.')),
     },

@@ -1,7 +1,8 @@
 import type { MessagePortMain, UtilityProcess } from 'electron';
-import type { Keychain, Logger } from '#engine/store/types.ts';
+import type { Logger } from '#engine/store/types.ts';
 import type { EngineNotice } from '#shared/shell.ts';
 import type { EngineStart, FromEngine, ToEngine } from './engine-messages.ts';
+import type { CheckedKeychain } from './keychain.ts';
 
 /** The pause before the first and the second restart, ms. */
 const RESTART_DELAYS_MS = [100, 1_000] as const;
@@ -17,7 +18,7 @@ export interface EngineProcessDeps {
   /** Starts the process; called anew for every restart. */
   fork(): Child;
   start: EngineStart;
-  keychain: Keychain;
+  keychain: CheckedKeychain;
   /** Tells the pages. */
   notify(notice: EngineNotice): void;
   /** Another instance holds the home; `message` says who. The engine is not started again. */
@@ -89,7 +90,7 @@ export function superviseEngine(deps: EngineProcessDeps): EngineProcess {
 
   async function answerKeychain(from: Child, { id, call, text }: Extract<FromEngine, { type: 'keychain' }>): Promise<void> {
     try {
-      send(from, { type: 'keychain', id, ok: true, value: await deps.keychain[call](text) });
+      send(from, { type: 'keychain', id, ok: true, value: (await deps.keychain[call](text)) ?? '' });
     } catch (error) {
       send(from, { type: 'keychain', id, ok: false, message: error instanceof Error ? error.message : 'The keychain refused.' });
     }

@@ -21,8 +21,9 @@ describe('systemKeychain', () => {
   });
 
   // A key "encrypted" with the fixed password of basic_text would look safe and be readable by everybody.
-  test('refuses the backend basic_text on Linux, in both directions', async () => {
+  test('refuses the backend basic_text on Linux, whatever it is asked', async () => {
     const keychain = systemKeychain(storage('basic_text'), 'linux');
+    await expect(keychain.check()).rejects.toThrow(KeychainUnavailableError);
     await expect(keychain.encrypt('sk')).rejects.toThrow(KeychainUnavailableError);
     await expect(keychain.decrypt('a3M=')).rejects.toThrow(/GNOME Keyring or KWallet/);
   });
@@ -42,6 +43,13 @@ describe('mainKeychain', () => {
     const both = Promise.all([keychain.encrypt('one'), keychain.decrypt('two')]);
     for (const { id, text } of asked.reverse()) keychain.receive({ type: 'keychain', id, ok: true, value: `${text}!` });
     expect(await both).toEqual(['one!', 'two!']);
+  });
+
+  test('knows whether the keychain will do', async () => {
+    const keychain = mainKeychain((message) => {
+      if (message.type === 'keychain') keychain.receive({ type: 'keychain', id: message.id, ok: true, value: '' });
+    });
+    await expect(keychain.check()).resolves.toBeUndefined();
   });
 
   test('passes on why main refused', async () => {

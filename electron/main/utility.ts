@@ -6,7 +6,7 @@ import { openEngine } from '#engine/engine.ts';
 import type { Engine } from '#engine/engine.ts';
 import { servePort } from '#engine/api/transports.ts';
 import { HomeBusyError } from '#engine/store/instance.ts';
-import type { Logger } from '#engine/store/types.ts';
+import type { Keychain, Logger } from '#engine/store/types.ts';
 import type { MessagePortMain } from 'electron';
 import type { EngineStart, FromEngine, ToEngine } from './engine-messages.ts';
 import { mainKeychain } from './utility-keychain.ts';
@@ -42,7 +42,8 @@ process.parentPort.on('message', ({ data, ports }) => {
 
 async function open(start: EngineStart): Promise<void> {
   try {
-    const opened = await openEngine({ ...start, host: 'desktop', env: process.env, keychain, log });
+    const usable = await usableKeychain();
+    const opened = await openEngine({ ...start, host: 'desktop', env: process.env, log, ...(usable && { keychain: usable }) });
     engine = opened;
     send({ type: 'ready' });
     for (const port of waiting.splice(0)) servePort(opened, port);
@@ -50,6 +51,17 @@ async function open(start: EngineStart): Promise<void> {
     if (error instanceof HomeBusyError) return send({ type: 'busy', message: error.message });
     log.error('The engine could not be opened', error);
     send({ type: 'failed', message: error instanceof Error ? error.message : 'The engine could not be opened.' });
+  }
+}
+
+/** Without a keychain that is one, the engine keeps keys as it does in the browser, in a file of the owner's, and says so. */
+async function usableKeychain(): Promise<Keychain | undefined> {
+  try {
+    await keychain.check();
+    return keychain;
+  } catch (error) {
+    log.info(error instanceof Error ? error.message : String(error));
+    return undefined;
   }
 }
 
