@@ -55,6 +55,13 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
   const startExport = (): void => {
     if (list) setExporting({ filter: list.filter, selection: cursor.selection, count: chosen > 0 ? chosen : total, total, runName: counts?.runs.find((r) => r.id === list.filter.runId)?.name ?? null });
   };
+  // "Export" elsewhere (on a run) leads here with `export=1`: once its list is there, and not again on a reload.
+  const exportAsked = new URLSearchParams(search).get('export') === '1' && list !== null && !data.stale;
+  useEffect(() => {
+    if (!exportAsked) return;
+    if (total > 0) startExport();
+    setFilter(filter);
+  });
 
   const inList = zone === 'list' || (!twoPanes && id === null);
   useCommands(t('keys.list'), inList ? listCommands(t, cursor, () => (id === null ? cursor.move(1) : viewRef.current?.focus()), chosen > 0) : [], inList);
@@ -131,7 +138,7 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
     >
       <div className="relative h-full" onFocus={onFocus}>
         {nothingAtAll && !isFiltered(filter) ? (
-          <EmptyState icon={Library} title={t('empty.title')} action={<LinkButton to="/batch/new" variant="primary">{t('empty.demo')}</LinkButton>}>{t('empty.text')}</EmptyState>
+          <EmptyState icon={Library} title={t('empty.title')} action={<LinkButton to="/batch/new?demo=1" variant="primary">{t('empty.demo')}</LinkButton>}>{t('empty.text')}</EmptyState>
         ) : (
           <Panes key={panes.map((p) => p.id).join()} id="library" panes={panes} />
         )}
