@@ -108,6 +108,8 @@ function lock(home: string, file: string): BetterSqlite3.Database {
   let connection: BetterSqlite3.Database | undefined;
   try {
     connection = new BetterSqlite3(file, { timeout: 0 });
+    // Nothing is ever written, so no journal has to lie beside the file, or to be cleaned up after kill -9.
+    connection.pragma('journal_mode = MEMORY');
     connection.exec('BEGIN IMMEDIATE');
     held.add(connection);
     return connection;
