@@ -162,6 +162,15 @@ describe('stopping a command', () => {
     expect(await isAlive(earlier)).toBe(true);
   });
 
+  it('kills at dispose what left every group and closed its output, and its children without the mark', async () => {
+    const { output } = await run("setsid sh -c 'env -i sleep 300 & echo inner=$! > pids; echo outer=$$ >> pids; wait' >/dev/null 2>&1 & while [ $(cat pids 2>/dev/null | wc -l) -lt 2 ]; do sleep 0.02; done; cat pids");
+    const pids = [...output.matchAll(/=(\d+)/g)].map((match) => Number(match[1]));
+    expect(pids).toHaveLength(2);
+    for (const pid of pids) expect(await isAlive(pid)).toBe(true);
+    await sandbox.dispose({ remove: false });
+    for (const pid of pids) await expectDead(pid);
+  });
+
   it('ends running commands at dispose, removes folders that are write-protected, and refuses new commands', async () => {
     await run('mkdir -p locked/deep; touch locked/deep/file; chmod -R a-w locked');
     let started = (): void => undefined;

@@ -1,4 +1,4 @@
-import { similarity } from './similarity.ts';
+import { similarTo } from './similarity.ts';
 import { foldUnicode, foldWhitespace } from './fold-text.ts';
 import type { Folded } from './fold-text.ts';
 import { reindent, splitLines } from './text-lines.ts';
@@ -22,9 +22,14 @@ export interface Matched {
   edits: Edit[];
 }
 
-/** The forgiving strategies compare letter by letter; larger contents only get the first two. */
-const MAX_FUZZY_CHARS = 1_000_000;
-const MAX_CANDIDATES = 200;
+/** The forgiving strategies compare letter by letter; larger contents only get the first two, so that the engine stays responsive. */
+const MAX_FUZZY_CHARS = 400_000;
+/** Places that are looked at closely, and how often a line may occur to be a hint of a place. */
+const MAX_CANDIDATES = 30;
+const MAX_REPEATS = 100;
+/** Blocks that are compared. When there are more, no place is certain. */
+const MAX_COMPARISONS = 100;
+const MAX_CLOSEST_LINES = 5_000;
 const BLOCK_MIN_LINES = 3;
 const BLOCK_MIN_SIMILARITY = 0.6;
 const BLOCK_LENGTH_SLACK = 0.25;
@@ -48,7 +53,7 @@ export function matchText(content: string, oldText: string, newText: string, opt
     ['indentation_flexible', indentationFlexible, fuzzy],
     ['escape_normalised', escapeNormalised, fuzzy],
     ['trimmed_boundary', trimmedBoundary, fuzzy],
-    ['unicode_normalised', (s) => folded(s, foldUnicode), fuzzy],
+    ['unicode_normalised', (s) => folded(s, foldUnicode), fuzzy && !(isAscii(content) && isAscii(oldText))],
     ['block_anchor', blockAnchor, fuzzy && !options.all],
     ['context_aware', contextAware, fuzzy && !options.all],
   ];
@@ -146,7 +151,8 @@ function indented(search: Search, first: number, count: number): Edit {
  * change of one word does not also straighten the quotes around it.
  */
 function folded({ content, oldText, newText }: Search, fold: (text: string) => Folded): Edit[] {
-  const [here, wanted] = [fold(content), fold(oldText)];
+  const wanted = fold(oldText);
+  const here = fold(content);
   if (wanted.text === '' || wanted.text === '\n') return [];
   const before = commonStart(oldText, newText);
   const after = commonEnd(oldText, newText, before);
@@ -161,6 +167,10 @@ function folded({ content, oldText, newText }: Search, fold: (text: string) => F
     const to = drop === 0 ? (here.to[end - 1] ?? content.length) : (here.from[end - drop] ?? content.length);
     return { start: from, end: Math.max(from, to), text: newText.slice(newStart, Math.max(newStart, newEnd)) };
   });
+}
+
+function isAscii(text: string): boolean {
+  return !/[^\u0000-\u007f]/.test(text);
 }
 
 function commonStart(a: string, b: string): number {
@@ -202,30 +212,41 @@ function blockAnchor(search: Search): Edit[] {
   const [first, last] = [wanted[0], wanted.at(-1)];
   if (wanted.length < BLOCK_MIN_LINES || !first || !last) return [];
   const slack = Math.ceil(wanted.length * BLOCK_LENGTH_SLACK);
-  const middle = wanted.slice(1, -1).join('\n');
+  const alike = similarTo(wanted.slice(1, -1).join('\n'));
+  const trimmed = search.lines.map((line) => line.text.trim());
   const edits: Edit[] = [];
-  search.lines.forEach((line, i) => {
-    if (edits.length >= MAX_CANDIDATES || line.text.trim() !== first) return;
+  let comparisons = 0;
+  for (let i = trimmed.indexOf(first); i !== -1; i = trimmed.indexOf(first, i + 1)) {
     let best = { score: 0, count: 0 };
     for (let count = Math.max(BLOCK_MIN_LINES, wanted.length - slack); count <= wanted.length + slack; count++) {
-      if (search.lines[i + count - 1]?.text.trim() !== last) continue;
-      const score = similarity(middle, search.lines.slice(i + 1, i + count - 1).map((entry) => entry.text.trim()).join('\n'));
+      if (trimmed[i + count - 1] !== last) continue;
+      if (++comparisons > MAX_COMPARISONS) return [];
+      const score = alike(trimmed.slice(i + 1, i + count - 1).join('\n'));
       if (score > best.score) best = { score, count };
     }
     if (best.score >= BLOCK_MIN_SIMILARITY) edits.push(indented(search, i, best.count));
+  }
+  return withoutOverlap(edits);
+}
+
+function withoutOverlap(edits: readonly Edit[]): Edit[] {
+  let last = -1;
+  return edits.filter((edit) => {
+    if (edit.start < last) return false;
+    last = edit.end;
+    return true;
   });
-  return edits;
 }
 
 /** As many lines, some of them exactly right and all of them alike. */
 function contextAware(search: Search): Edit[] {
   const wanted = search.oldLines.map((line) => line.trim());
   if (wanted.length < 2) return [];
+  const alike = wanted.map(similarTo);
   const scored = candidates(search.lines, wanted)
     .map((first) => {
-      const scores = wanted.map((line, j) => similarity(line, search.lines[first + j]?.text.trim() ?? ''));
-      const average = scores.reduce((sum, score) => sum + score, 0) / scores.length;
-      return { first, average, worst: Math.min(...scores) };
+      const scores = alike.map((score, j) => score(search.lines[first + j]?.text.trim() ?? ''));
+      return { first, average: scores.reduce((sum, score) => sum + score, 0) / scores.length, worst: Math.min(...scores) };
     })
     .filter(({ average, worst }) => average >= CONTEXT_MIN_AVERAGE && worst >= CONTEXT_MIN_LINE)
     .sort((a, b) => b.average - a.average);
@@ -233,34 +254,31 @@ function contextAware(search: Search): Edit[] {
   return scored.filter(({ average }) => average > best - CONTEXT_MARGIN).map(({ first }) => indented(search, first, wanted.length));
 }
 
-/** Windows in which at least one line of some length is exactly where it should be. */
+/** First lines of the windows in which most lines are exactly where they should be. */
 function candidates(lines: readonly Line[], wanted: readonly string[]): number[] {
-  const places = new Map<string, number[]>();
-  lines.forEach((line, i) => {
-    const text = line.text.trim();
-    const list = places.get(text);
-    if (list) list.push(i);
-    else places.set(text, [i]);
-  });
-  const firsts = new Set<number>();
+  const places = new Map<string, number[]>(wanted.filter((line) => line.length >= 4).map((line) => [line, []]));
+  lines.forEach((line, i) => places.get(line.text.trim())?.push(i));
+  const votes = new Map<number, number>();
   wanted.forEach((line, j) => {
-    if (line.length < 4) return;
-    for (const i of places.get(line) ?? []) {
-      if (i >= j && i - j + wanted.length <= lines.length && firsts.size < MAX_CANDIDATES) firsts.add(i - j);
+    const found = places.get(line) ?? [];
+    if (found.length > MAX_REPEATS) return;
+    for (const i of found) {
+      if (i >= j && i - j + wanted.length <= lines.length) votes.set(i - j, (votes.get(i - j) ?? 0) + 1);
     }
   });
-  return [...firsts];
+  return [...votes].sort((a, b) => b[1] - a[1]).slice(0, MAX_CANDIDATES).map(([first]) => first);
 }
 
 /** The part of `content` that is most like `wanted`, numbered, for an error message; null when nothing is like it. */
 export function closestLines(content: string, wanted: string): string | null {
-  const lines = splitLines(content).slice(0, 20_000);
+  const lines = splitLines(content).slice(0, MAX_CLOSEST_LINES);
   const oldLines = wanted.split('\n');
   const longest = oldLines.reduce((best, line, i) => (line.trim().length > (oldLines[best]?.trim().length ?? 0) ? i : best), 0);
   const key = oldLines[longest]?.trim().slice(0, 300) ?? '';
+  const alike = similarTo(key);
   let best = { score: 0.4, at: -1 };
   lines.forEach((line, at) => {
-    const score = similarity(key, line.text.trim().slice(0, 300));
+    const score = alike(line.text.trim().slice(0, 300));
     if (score > best.score) best = { score, at };
   });
   if (best.at === -1) return null;

@@ -10,8 +10,12 @@ const KEYS: readonly ((line: string) => string)[] = [
   (line) => line.trimEnd(),
   (line) => line.trim(),
   (line) => line.trim().replace(/\s+/g, ' '),
-  (line) => foldUnicode(line.trim().replace(/\s+/g, ' ')).text,
+  (line) => plain(line.trim().replace(/\s+/g, ' ')),
 ];
+
+function plain(line: string): string {
+  return /[^\u0000-\u007f]/.test(line) ? foldUnicode(line).text : line;
+}
 
 interface Place {
   at: number;
@@ -134,9 +138,10 @@ function afterAnchors(path: string, content: string, lines: readonly string[], h
 
 function find(lines: readonly string[], wanted: readonly string[], key: (line: string) => string): number[] {
   const keys = wanted.map(key);
+  const own = lines.map(key);
   const found: number[] = [];
   for (let at = 0; at + keys.length <= lines.length; at++) {
-    if (keys.every((line, j) => key(lines[at + j] ?? '') === line)) found.push(at);
+    if (keys.every((line, j) => own[at + j] === line)) found.push(at);
   }
   return found;
 }
