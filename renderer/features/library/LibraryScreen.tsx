@@ -37,6 +37,7 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
   const [facetsOpen, setFacetsOpen] = useState(false);
   const listRef = useRef<ListHandle>(null);
   const viewRef = useRef<ViewHandle>(null);
+  const viewPlace = useRef<HTMLDivElement>(null);
   const threePanes = useWide(THREE_PANES_PX);
   const twoPanes = useWide(TWO_PANES_PX);
 
@@ -63,8 +64,14 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
     setFilter(filter);
   });
 
+  const enterView = (): void => {
+    if (id === null) cursor.move(1);
+    // Not loaded yet: its place takes the focus, and hands it on.
+    else if (!viewRef.current?.focus()) viewPlace.current?.focus();
+  };
+
   const inList = zone === 'list' || (!twoPanes && id === null);
-  useCommands(t('keys.list'), inList ? listCommands(t, cursor, () => (id === null ? cursor.move(1) : viewRef.current?.focus()), chosen > 0) : [], inList);
+  useCommands(t('keys.list'), inList ? listCommands(t, cursor, enterView, chosen > 0) : [], inList);
   useCommands(t('keys.list'), [
     { id: 'next-any', label: t('keys.next'), keys: 'shift+j', keysOnly: true, repeats: true, run: () => cursor.move(1) },
     { id: 'previous-any', label: t('keys.previous'), keys: 'shift+k', keysOnly: true, repeats: true, run: () => cursor.move(-1) },
@@ -105,7 +112,7 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
     </div>
   );
   const view = (
-    <div data-zone="view" className="h-full">
+    <div ref={viewPlace} data-zone="view" tabIndex={-1} className="h-full outline-none">
       {id === null ? (
         <EmptyState icon={Library} title={t('empty.pickTitle')}>{t('empty.pickText', { keys: 'j / k' })}</EmptyState>
       ) : (

@@ -3,7 +3,6 @@ import { memo, useMemo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { cx } from '../../../lib/cx.ts';
 import { useFormat } from '../../../lib/i18n.ts';
-import { IconButton } from '../../../ui/Button.tsx';
 import { Spinner } from '../../../ui/Feedback.tsx';
 import { parseDiff } from '../results/diff.ts';
 import { Fields } from '../results/Fields.tsx';
@@ -11,6 +10,7 @@ import { fieldsOf, mainArgument, viewOfResult, type ResultView } from '../result
 import { ResultBody } from '../results/ResultBody.tsx';
 import { useFold } from './context.tsx';
 import { part } from './folds.ts';
+import { PlainIconButton } from './PlainIconButton.tsx';
 import type { CallPair } from './turns.ts';
 
 /** One tool call with what it answered. @param props.running the trajectory goes on, so a missing result is still to come */
@@ -40,7 +40,7 @@ export const CallCard = memo(function CallCard({ pair, seq, index, running }: { 
             {result ? meta.join(' · ') : running ? t('call.pending') : t('call.noResult')}
           </span>
         </button>
-        {hasMore && <IconButton icon={SlidersHorizontal} size="sm" label={t('call.arguments')} pressed={open && argsOpen} onClick={() => (open ? toggleArgs() : (toggle(), argsOpen || toggleArgs()))} />}
+        {hasMore && <PlainIconButton icon={SlidersHorizontal} label={t('call.arguments')} pressed={open && argsOpen} onClick={() => (open ? toggleArgs() : (toggle(), argsOpen || toggleArgs()))} />}
       </div>
       {open && (
         <>

@@ -17,7 +17,7 @@ export function LiveTail({ transcript, step }: { transcript: Transcript; step: n
   return (
     <article aria-label={t('role.agent')} aria-busy="true" className="min-h-16 py-2.5">
       <header className="mb-1 flex h-[22px] items-center gap-2 text-xs text-fg-3">
-        <h3 className="font-semibold text-role-agent">{t('role.agent')}</h3>
+        {text !== null && text.tool !== '' ? <h3 className="font-semibold text-role-tool">{t('turn.liveOutput')}</h3> : <h3 className="font-semibold text-role-agent">{t('role.agent')}</h3>}
         <Spinner className="size-3" />
         <span>{text === null || text.tool !== '' ? t('call.pending') : writing ? t('turn.writing') : t('turn.thinking')}</span>
         <span className="sr-only" aria-live="polite">{t('turn.step', { n: step })}</span>

@@ -1,5 +1,5 @@
 import { FileQuestion } from 'lucide-react';
-import { useCallback, useImperativeHandle, useMemo, useRef, useState, type ReactNode, type Ref } from 'react';
+import { useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState, type ReactNode, type Ref } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ORPCError } from '@orpc/client';
 import { useStore } from 'zustand';
@@ -23,7 +23,8 @@ import { useTranscript } from './use-transcript.ts';
 import { ViewHeader } from './ViewHeader.tsx';
 
 export interface ViewHandle {
-  focus: () => void;
+  /** Takes the focus; false while there is nothing to read yet. */
+  focus: () => boolean;
 }
 
 const FOLDS_KEY = 'library.folds';
@@ -67,7 +68,15 @@ function Opened({ transcript, active, onClose, onRetry, ref }: { transcript: Tra
   const step = (by: number): void => go(Math.min(Math.max(0, current + by), turns.length - 1));
   const turn = turns[current];
   const reading = !raw && turns.length > 0;
-  useImperativeHandle(ref, () => ({ focus: () => list.current?.focus() }), []);
+  useImperativeHandle(ref, () => ({
+    focus: () => {
+      list.current?.focus();
+      return list.current !== null;
+    },
+  }), []);
+  useEffect(() => {
+    if (reading && document.activeElement?.getAttribute('data-zone') === 'view') list.current?.focus();
+  }, [reading]);
 
   useCommands(t('keys.view'), [
     { id: 'next-turn', label: t('keys.nextTurn'), keys: ']', keysOnly: true, repeats: true, disabled: !reading, run: () => step(1) },
@@ -82,7 +91,7 @@ function Opened({ transcript, active, onClose, onRetry, ref }: { transcript: Tra
     { id: 'j', label: t('keys.nextTurn'), keys: 'j', keysOnly: true, repeats: true, run: () => step(1) },
     { id: 'k', label: t('keys.previousTurn'), keys: 'k', keysOnly: true, repeats: true, run: () => step(-1) },
     { id: 'first-turn', label: t('keys.firstTurn'), keys: 'g g', keysOnly: true, run: () => go(0) },
-    { id: 'last-turn', label: t('keys.lastTurn'), keys: 'shift+g', keysOnly: true, run: () => go(turns.length - 1) },
+    { id: 'last-turn', label: t('keys.lastTurn'), keys: 'shift+g', keysOnly: true, run: () => list.current?.goEnd() },
   ], active && reading);
 
   if (error !== null && (!detail || turns.length === 0)) {

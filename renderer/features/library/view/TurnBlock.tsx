@@ -5,7 +5,6 @@ import type { ToolSpec } from '#shared/trajectory.ts';
 import { cx } from '../../../lib/cx.ts';
 import { useFormat } from '../../../lib/i18n.ts';
 import { Chip } from '../../../ui/Chip.tsx';
-import { IconButton } from '../../../ui/Button.tsx';
 import { Markdown } from '../../../ui/Markdown.tsx';
 import { viewOfResult } from '../results/result-view.ts';
 import { ResultBody } from '../results/ResultBody.tsx';
@@ -13,6 +12,7 @@ import { CallCard } from './CallCard.tsx';
 import { LongText } from './LongText.tsx';
 import { useFold } from './context.tsx';
 import { part } from './folds.ts';
+import { PlainIconButton } from './PlainIconButton.tsx';
 import type { Turn } from './turns.ts';
 
 export interface TurnBlockProps {
@@ -58,7 +58,7 @@ export const TurnBlock = memo(function TurnBlock({ turn, isAnswer, isTask, curre
         {message.finishReason === 'length' && <Chip tone="warn">{t('turn.cutOff')}</Chip>}
         {message.finishReason === 'content_filter' && <Chip tone="warn">{t('turn.filtered')}</Chip>}
         <span className="flex-1" />
-        <IconButton icon={Copy} size="sm" label={t('view.copyTurn')} className="opacity-0 group-hover/turn:opacity-100 focus-visible:opacity-100" onClick={() => onCopy(turn)} />
+        <PlainIconButton icon={Copy} label={t('view.copyTurn')} className="opacity-0 group-hover/turn:opacity-100 focus-visible:opacity-100" onClick={() => onCopy(turn)} />
         <span className="num shrink-0">{numbers.join(' · ')}</span>
       </header>
       <Body turn={turn} running={running} tools={tools} isAnswer={isAnswer} />

@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
-import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState, type ReactNode, type Ref } from 'react';
+import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState, type ReactNode, type Ref } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { TrajectoryDetail } from '#shared/trajectory.ts';
 import { Button } from '../../../ui/Button.tsx';
@@ -14,10 +14,13 @@ import { answerIndex, type Turn } from './turns.ts';
 export interface TurnListHandle {
   focus: () => void;
   go: (turn: number) => void;
+  /** To the last turn, also when it has yet to be loaded. */
+  goEnd: () => void;
 }
 
 /** How near the end still counts as reading along, px. */
 const AT_END_PX = 40;
+const SCROLL_KEYS = new Set(['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End', ' ']);
 
 /** A guess that only has to be near: what is measured replaces it. */
 function estimate(turn: Turn | undefined): number {
@@ -37,6 +40,8 @@ export function TurnList({ transcript, turns, detail, complete, current, onCurre
   const running = detail.state === 'running';
   const [follows, setFollows] = useState(running);
   const pinned = useRef<number | null>(null);
+  const lastTop = useRef(0);
+  const endWanted = useRef(false);
   const count = turns.length + 1;
   const virtual = useVirtualizer({
     count,
@@ -59,30 +64,43 @@ export function TurnList({ transcript, turns, detail, complete, current, onCurre
     if (el && follows) el.scrollTop = el.scrollHeight;
   }, [follows, size, count]);
 
+  const go = useCallback((turn: number) => {
+    setFollows(false);
+    pinned.current = turn;
+    virtual.scrollToIndex(turn, { align: 'start' });
+    onCurrent(turn);
+  }, [virtual, onCurrent]);
   useImperativeHandle(ref, () => ({
     focus: () => scroller.current?.focus({ preventScroll: true }),
     go: (turn) => {
-      setFollows(false);
-      pinned.current = turn;
-      virtual.scrollToIndex(turn, { align: 'start' });
-      onCurrent(turn);
+      endWanted.current = false;
+      go(turn);
     },
-  }), [virtual, onCurrent]);
+    goEnd: () => {
+      endWanted.current = !complete;
+      go(turns.length - 1);
+    },
+  }), [go, complete, turns.length]);
+  useEffect(() => {
+    if (endWanted.current) go(turns.length - 1);
+    if (complete) endWanted.current = false;
+  }, [go, complete, turns.length]);
 
   const onScroll = (): void => {
     const el = scroller.current;
     if (!el) return;
-    const fromEnd = el.scrollHeight - el.scrollTop - el.clientHeight;
-    if (running && fromEnd < AT_END_PX && pinned.current === null) setFollows(true);
+    const down = el.scrollTop > lastTop.current;
+    lastTop.current = el.scrollTop;
+    if (running && down && pinned.current === null && el.scrollHeight - el.scrollTop - el.clientHeight < AT_END_PX) setFollows(true);
     if (pinned.current !== null || follows) return;
     const top = virtual.getVirtualItemForOffset(el.scrollTop + 24);
     if (top) onCurrent(Math.min(top.index, turns.length - 1));
   };
-  // Only a hand on the scroll position ends reading along; growth of the text does not.
-  const onHand = (): void => {
+  // Only a hand on the scroll position ends reading along, and at once: the next piece of text must not pull it back.
+  const onHand = (towardsStart: boolean): void => {
     pinned.current = null;
-    const el = scroller.current;
-    if (el && follows) requestAnimationFrame(() => setFollows(el.scrollHeight - el.scrollTop - el.clientHeight < AT_END_PX));
+    endWanted.current = false;
+    if (towardsStart) setFollows(false);
   };
   useEffect(() => {
     if (follows && turns.length > 0) onCurrent(turns.length - 1);
@@ -96,10 +114,10 @@ export function TurnList({ transcript, turns, detail, complete, current, onCurre
         role="region"
         aria-label={t('view.turns')}
         onScroll={onScroll}
-        onWheel={onHand}
-        onTouchMove={onHand}
-        onPointerDown={onHand}
-        onKeyDown={(e) => ['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End', ' '].includes(e.key) && onHand()}
+        onWheel={(e) => onHand(e.deltaY < 0)}
+        onTouchMove={() => onHand(true)}
+        onPointerDown={(e) => onHand(e.target === e.currentTarget)}
+        onKeyDown={(e) => SCROLL_KEYS.has(e.key) && onHand(e.key !== 'ArrowDown' && e.key !== 'PageDown' && e.key !== 'End')}
         className="focus-inset h-full overflow-x-hidden overflow-y-auto px-4 [overflow-anchor:none]"
       >
         <div className="relative" style={{ height: size }}>
