@@ -1,6 +1,10 @@
+import { benchBatch } from './batch.ts';
 import { benchStore } from './store.ts';
 import { printTable } from './table.ts';
 
-const COUNT = 10_000;
+const TRAJECTORIES = 10_000;
+const PROMPTS = 256;
+const WORKERS = [4, 64];
 
-printTable(`Store with ${COUNT} trajectories (median)`, await benchStore(COUNT));
+printTable(`Store with ${TRAJECTORIES} trajectories (median)`, await benchStore(TRAJECTORIES));
+printTable(`Batch of ${PROMPTS} prompts, model latency 50 ms, 4 model calls and 3 tool calls each`, await benchBatch(PROMPTS, WORKERS));

@@ -42,7 +42,7 @@ export class Readers {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all(this.#slots.map((s) => s.worker?.terminate()));
+    await Promise.all(this.#slots.flatMap((s) => (s.worker ? [s.worker.terminate()] : [])));
   }
 
   #start(slot: { worker: Worker | null; waiting: Map<number, Waiting> }): Worker {
