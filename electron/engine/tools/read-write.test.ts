@@ -1,6 +1,5 @@
 import { chmod, link, mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { execFileSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { patchTool } from './patch.ts';
 import { readFileTool } from './read-file.ts';
@@ -73,7 +72,7 @@ describe('read_file', () => {
     expect((await read({ path: 'bin' })).error).toMatch(/binary file \(209,715,200 bytes\)/);
     await mkdir(join(root, 'dir'));
     expect((await read({ path: 'dir' })).error).toMatch(/is a folder.*search_files/);
-    execFileSync('mkfifo', [join(root, 'pipe')]);
+    await bench.context.sandbox.run('mkfifo pipe', { timeoutMs: 10_000, signal: bench.context.signal });
     expect((await read({ path: 'pipe' })).error).toMatch(/not a regular file/);
     await put('settings.json', '{}');
     expect(await read({ path: 'setings.json' })).toEqual({ error: expect.stringContaining('Did you mean "settings.json"?'), similar_files: ['settings.json'] });

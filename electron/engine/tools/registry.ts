@@ -2,7 +2,7 @@ import { errorResult } from './define.ts';
 import { ALL_TOOLS, resolveToolsets } from './toolsets.ts';
 import type { Tool, ToolContext, ToolRegistry } from './types.ts';
 
-export { ALL_TOOLS, ALL_TOOL_NAMES, BUILT_TOOLSETS, resolveToolsets, UnknownToolsetError } from './toolsets.ts';
+export { ALL_TOOLS, ALL_TOOL_NAMES, resolveToolsets } from './toolsets.ts';
 
 /** Most characters of one result that a model is given (Hermes' limit). */
 export const RESULT_CAP_CHARS = 100_000;

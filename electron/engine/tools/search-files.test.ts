@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -128,7 +127,7 @@ describe('the workspace border', () => {
     await writeFile(join(bench.folder, 'secret.txt'), 'needle');
     await symlink(bench.folder, join(root, 'up'));
     await symlink(join(bench.folder, 'secret.txt'), join(root, 'leak.txt'));
-    execFileSync('mkfifo', [join(root, 'pipe')]);
+    await bench.context.sandbox.run('mkfifo pipe', { timeoutMs: 10_000, signal: bench.context.signal });
     await put('own.txt', 'needle');
     expect((await search({ pattern: 'needle' })).matches).toEqual([{ path: 'own.txt', line: 1, text: 'needle' }]);
     expect(await search({ target: 'files', pattern: '*.txt' })).toMatchObject({ files: ['own.txt'] });
