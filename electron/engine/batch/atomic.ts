@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, link, open, readdir, rename, rm } from 'node:fs/promises';
+import { access, type FileHandle, link, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemCode } from './errors.ts';
 
 const WRITE_BYTES = 1 << 20;
 const PART_NAME = /\.part-[0-9a-f]{8}$/;
@@ -46,11 +47,21 @@ export async function writeAtomically(path: string, fill: (out: Out) => Promise<
     } finally {
       await file.close();
     }
-    // rename would replace a file that came meanwhile
-    if (exclusive) await link(part, path);
+    if (exclusive) await renameToFree(part, path);
     else await rename(part, path);
   } finally {
     await rm(part, { force: true });
+  }
+}
+
+/** A rename would replace a file that came meanwhile, a link does not; some file systems have no links. */
+async function renameToFree(part: string, path: string): Promise<void> {
+  try {
+    await link(part, path);
+  } catch (error) {
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(systemCode(error))) throw error;
+    if (await access(path).then(() => true, () => false)) throw Object.assign(new Error(`${path} exists`), { code: 'EEXIST' });
+    await rename(part, path);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { type Out, writeAtomically } from './atomic.ts';
 import { systemCode } from './errors.ts';
@@ -93,6 +93,8 @@ function parseRow(bytes: Buffer): { index: number; trajectoryId: string; complet
 
 async function openIfThere(path: string): Promise<FileHandle | null> {
   try {
+    // a device or pipe in its place could be read for ever
+    if (!(await stat(path)).isFile()) throw Object.assign(new Error(`${path} is not a file`), { code: 'EISDIR' });
     return await open(path, 'r');
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null;

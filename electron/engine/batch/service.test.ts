@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -223,18 +223,23 @@ describe('files are projections of the store', () => {
       expect(fake.counts.chats).toBe(chats);
     }));
 
-  test('a folder that cannot be written stops the run with what to do; resume writes what was missing', () =>
+  test.each([
+    ['a folder in the way', (path: string) => void mkdirSync(path, { recursive: true }), /cannot be written.*resume/i],
+    ['a full disk', (path: string) => symlinkSync('/dev/full', path), /no space left.*resume/i],
+  ])('%s stops the run with what to do; resume writes what was missing', (name, block, message) =>
     withBatch(async ({ run, dataset, fake, resumed, store, out }) => {
+      if (name === 'a full disk' && !existsSync('/dev/full')) return;
+      const target = join(out, 'r', 'batch_1.jsonl');
       fake.respond((r) => {
         // takes the place of the batch file between two prompts
-        if (r.prompt === 'b') mkdirSync(join(out, 'r', 'batch_1.jsonl'), { recursive: true });
+        if (r.prompt === 'b') block(target);
         return good;
       });
       const stopped = await run({ datasetFile: dataset(['a', 'b', 'c', 'd']), batchSize: 1, numWorkers: 1 });
       expect(stopped.state).toBe('failed');
-      expect(stopped.message).toMatch(/cannot be written.*resume/i);
+      expect(stopped.message).toMatch(message);
       expect(stopped.states).toMatchObject({ completed: 2, pending: 2 });
-      rmSync(join(out, 'r', 'batch_1.jsonl'), { recursive: true });
+      rmSync(target, { recursive: true });
       const ended = await resumed(stopped.id);
       expect(ended).toMatchObject({ state: 'completed', states: { completed: 4 } });
       expect(fake.counts.chats).toBe(4);
