@@ -29,6 +29,7 @@ export const exportCommand: Command<typeof options> = {
         return EXIT.stopped;
       }
     }
+    let wrote = false;
     const abort = new AbortController();
     const release = host.onInterrupt(() => abort.abort());
     try {
@@ -45,7 +46,9 @@ export const exportCommand: Command<typeof options> = {
       for await (const event of events) {
         if (event.type !== 'done') continue;
         const { summary } = event;
-        terminal.out(`${count(summary.written, 'trajectory', 'trajectories')} written to ${summary.file} (${count(summary.bytes, 'byte')}).`);
+        wrote = summary.written > 0;
+        if (!wrote) terminal.err('Nothing was written: no trajectory is fit for the file.');
+        else terminal.out(`${count(summary.written, 'trajectory', 'trajectories')} written to ${summary.file} (${count(summary.bytes, 'byte')}).`);
         for (const l of summary.leftOut) terminal.out(`  ${l.count.toLocaleString('en-US')} left out: ${plain(l.reason)}`);
         for (const w of summary.warnings) terminal.out(`  ${w.count.toLocaleString('en-US')} with a remark: ${plain(w.reason)}`);
       }
@@ -56,6 +59,6 @@ export const exportCommand: Command<typeof options> = {
     } finally {
       release();
     }
-    return EXIT.ok;
+    return wrote ? EXIT.ok : EXIT.stopped;
   },
 };

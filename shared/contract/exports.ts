@@ -20,6 +20,7 @@ export const exportRequestSchema = z.object({
 export type ExportRequest = z.infer<typeof exportRequestSchema>;
 
 export const exportSummarySchema = z.object({
+  /** Empty when nothing was written: then there is no file. */
   file: z.string(),
   format: z.enum(EXPORT_FORMATS),
   bytes: z.number(),

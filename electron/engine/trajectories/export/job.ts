@@ -24,7 +24,7 @@ export const FILE_EXISTS = 'FILE_EXISTS';
 
 /**
  * Writes the trajectories of a filter to one JSONL file, oldest first, holding one trajectory at a time. The file appears under its
- * name only when it is whole. With `file: null` nothing is written (a preview).
+ * name only when it is whole, and not at all when no row is fit for it. With `file: null` nothing is written (a preview).
  */
 export function exportTrajectories(
   db: Database,
@@ -62,13 +62,14 @@ export function exportTrajectories(
       }
       after = page.at(-1)!.n;
     }
-    out?.finish(request.overwrite);
+    if (written > 0) out?.finish(request.overwrite);
+    else out?.discard();
   } catch (error) {
     out?.discard();
     throw error;
   }
   return {
-    file: request.file ?? '',
+    file: written > 0 ? (request.file ?? '') : '',
     format: request.format,
     bytes: out?.bytes ?? 0,
     written,

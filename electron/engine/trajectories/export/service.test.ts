@@ -85,6 +85,12 @@ describe('exports', () => {
     expect(readdirSync(service.folder)).toEqual([]);
   });
 
+  test('when nothing is fit, no empty file is left that a trainer would choke on', async () => {
+    record(t, [user('toy'), assistant('fine')], { scripted: true });
+    expect(await run(request())).toMatchObject({ written: 0, file: '', bytes: 0, leftOut: [{ count: 1 }] });
+    expect(readdirSync(service.folder)).toEqual([]);
+  });
+
   test('a name cannot leave the exports folder', async () => {
     await expect(run(request({ file: '../x.jsonl' }))).rejects.toMatchObject({ code: 'invalid' });
     expect(existsSync(join(t.home, 'x.jsonl'))).toBe(false);
