@@ -9,6 +9,15 @@ function enginePid(shell: Shell): number {
   return (JSON.parse(readFileSync(join(shell.home, 'instance.json'), 'utf8')) as { pid: number }).pid;
 }
 
+/** Whether another engine than the one of `pid` has taken the home. */
+function engineIsBack(shell: Shell, pid: number): boolean {
+  try {
+    return enginePid(shell) !== pid;
+  } catch {
+    return false;
+  }
+}
+
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -44,6 +53,24 @@ test('an engine that keeps dying is given up with a reason, and asking once more
   expect((await notices()).at(-1)?.message).toContain('3 times within a minute');
   const info = await (await engineClient(page)).app.info();
   expect(info.home).toBe(shell.home);
+});
+
+test('what a person sees: the page goes on after a killed engine, says when it is given up, and one button brings it back', async ({ launch }) => {
+  const shell = await launch();
+  const page = await shell.firstWindow();
+  const status = page.getByRole('contentinfo', { name: 'Status' });
+  const working = status.getByText('nothing running');
+  await expect(working).toBeVisible({ timeout: 20_000 });
+  for (const ends of [1, 2, 3]) {
+    const pid = enginePid(shell);
+    process.kill(pid, 'SIGKILL');
+    // The status comes over the new line, from an engine that is not the killed one.
+    if (ends < 3) await expect.poll(() => engineIsBack(shell, pid), { timeout: 20_000 }).toBe(true);
+    if (ends < 3) await expect(working).toBeVisible({ timeout: 20_000 });
+  }
+  await expect(page.getByText('The engine ended 3 times within a minute')).toBeVisible({ timeout: 20_000 });
+  await page.getByRole('button', { name: 'Try again' }).first().click();
+  await expect(working).toBeVisible({ timeout: 20_000 });
 });
 
 test('the menu restarts the engine', async ({ launch }) => {
@@ -91,7 +118,7 @@ test('a home that another instance holds: says who holds it, quits and leaves th
 });
 
 test('a second start of the same app ends at once without a window', async ({ launch, driver }) => {
-  test.skip(driver === 'electron', 'the lock of the real one is covered by the test above it only with a display');
+  test.skip(driver === 'electron', 'Playwright cannot attach to an app that ends at once');
   const shell = await launch({ firstInstance: false });
   expect(await shell.exited).toBe(0);
   expect(shell.requests()).toEqual([]);
