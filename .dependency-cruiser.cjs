@@ -1,5 +1,5 @@
 /** Import directions: renderer → shared; engine → shared; main, serve, cli → engine, shared. And no cycles. */
-const TEST = '\\.(test|spec)\\.tsx?$';
+const TEST = '(\\.(test|spec)\\.tsx?|/testing\\.ts)$';
 /** Beside the units, only for their tests. */
 const TEST_GROUND = '^e2e/(fakes|fixtures|drivers)/';
 
@@ -81,9 +81,9 @@ module.exports = {
     },
     {
       name: 'test-not-imported',
-      comment: 'Nobody imports a test.',
+      comment: 'Only tests import what is made for tests: `testing.ts` beside the units. Nobody imports a test itself.',
       severity: 'error',
-      from: {},
+      from: { pathNot: [TEST, '^(e2e|scripts)/'] },
       to: { path: TEST },
     },
     { name: 'no-cycles', comment: 'A cycle cannot be read from any end.', severity: 'error', from: {}, to: { circular: true } },
