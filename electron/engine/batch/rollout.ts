@@ -139,7 +139,7 @@ function record(deps: RolloutDeps, index: number, recorder: TrajectoryRecorder, 
   const wouldKeep = keeps(result.exitReason);
   const discardReason = wouldKeep && counters.turnsWithReasoning === 0 ? 'no_reasoning' : null;
   const state = discardReason ? 'discarded' : dispositionOf(result.exitReason, deps.interruptedState);
-  const reason = discardReason ? 'No assistant turn has reasoning.' : sentenceOf(result);
+  const reason = discardReason ? ['No assistant turn has reasoning.', result.error].filter(Boolean).join(' ') : sentenceOf(result);
   deps.store.endAttempt(deps.run.id, index, state, reason, () =>
     recorder.end({ exitReason: result.exitReason, error: result.error, discardReason, apiCalls: result.apiCalls, usage: result.usage }),
   );

@@ -321,7 +321,7 @@ describe('faults', () => {
         if (r.prompt === 'overflow') return contextOverflow();
         if (r.prompt === 'refused') return fail(400, { message: 'no such thing' });
         if (r.prompt === 'arguments') return together(think('t'), callTool('terminal', '{"command": '));
-        if (r.prompt === 'tool' && r.turnsSinceUser === 0) return together(think('t'), callTool('oracle', {}));
+        if (r.prompt === 'tool' && r.turnsSinceUser === 0) return together(think('t'), callTool('__proto__', {}));
         return good;
       });
       const prompts = ['ok 1', 'overflow', 'refused', 'arguments', 'tool', 'defect', 'ok 2'];
@@ -344,6 +344,7 @@ describe('faults', () => {
       expect(items[5]?.reason).toMatch(/SyntaxError[\s\S]*\n\s+at /);
       expect(errors).toEqual(['Prompt 5 of run r failed unexpectedly']);
       expect(ended.state).toBe('completed');
+      expect('count' in {}).toBe(false);
       // what called a tool that does not exist is not among the good rows
       expect(readRows(join(ended.outputDir, 'trajectories.jsonl')).map((r) => [r.prompt_index, r.completed, r.partial])).toEqual([
         [0, true, false],

@@ -49,6 +49,8 @@ export class BatchService {
   readonly #watchers = new RunWatchers();
   /** Runs and names that are being started, resumed or removed. */
   readonly #busy = new Set<string>();
+  /** Runs that are not whole yet, or no more. */
+  readonly #hidden = new Set<string>();
   #cleanup: Promise<void> = Promise.resolve();
   #closed = false;
 
@@ -66,7 +68,7 @@ export class BatchService {
 
   /** Newest first. */
   list(): RunSummary[] {
-    return this.#store.list().filter((run) => !this.#busy.has(run.id) || this.#passes.has(run.id)).map((run) => this.#summary(run));
+    return this.#store.list().filter((run) => !this.#hidden.has(run.id)).map((run) => this.#summary(run));
   }
 
   get(id: string): RunSummary {
@@ -89,7 +91,7 @@ export class BatchService {
       const dataset = await surveyDataset(spec.datasetFile);
       const total = Math.min(dataset.rows, spec.maxSamples ?? dataset.rows);
       const run = this.#store.create({ spec: { ...spec, model: model.endpoint.model, provider: model.endpoint.provider }, scripted: model.scripted, outputDir: folder, datasetSha256: dataset.sha256, total });
-      this.#busy.add(run.id);
+      this.#hidden.add(run.id);
       try {
         await loadPrompts(this.#store, run);
         await this.#launch(run, model);
@@ -97,7 +99,7 @@ export class BatchService {
         this.#store.remove(run.id);
         throw error;
       } finally {
-        this.#busy.delete(run.id);
+        this.#hidden.delete(run.id);
       }
       return { id: run.id };
     });
@@ -149,12 +151,14 @@ export class BatchService {
       if (this.#passes.has(id)) throw new BatchError('conflict', `${run.name} is running. Cancel it first.`);
       let removed = 0;
       // in pieces, so that nothing else waits; a crash in between is completed by recover()
+      this.#hidden.add(id);
       this.#store.beginRemove(id);
       for (let n = -1; n !== 0; removed += n) {
         n = this.#store.removeTrajectories(id, REMOVE_CHUNK);
         await yieldToOthers();
       }
       this.#store.remove(id);
+      this.#hidden.delete(id);
       this.#watchers.ended(id);
       this.#deps.hub.listChanged();
       return { removed };

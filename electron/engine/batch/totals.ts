@@ -21,7 +21,8 @@ export interface AttemptTotals {
 }
 
 export function emptyTotals(): Totals {
-  return { usage: ZERO_USAGE, lost: ZERO_USAGE, turns: 0, turnsWithReasoning: 0, toolStats: {} };
+  // models make up tool names: "__proto__" must be a name like any other
+  return { usage: ZERO_USAGE, lost: ZERO_USAGE, turns: 0, turnsWithReasoning: 0, toolStats: Object.create(null) as Record<string, ToolStat> };
 }
 
 /** Adds an attempt in place. */

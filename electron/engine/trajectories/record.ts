@@ -181,7 +181,8 @@ export interface Counters {
 }
 
 function emptyCounters(): Counters {
-  return { messages: 0, turns: 0, turnsWithReasoning: 0, toolCalls: 0, toolErrors: 0, usage: ZERO_USAGE, toolStats: {} };
+  // models make up tool names: "__proto__" must be a name like any other
+  return { messages: 0, turns: 0, turnsWithReasoning: 0, toolCalls: 0, toolErrors: 0, usage: ZERO_USAGE, toolStats: Object.create(null) as Record<string, ToolStat> };
 }
 
 function count(c: Counters, m: Message): void {
