@@ -16,7 +16,7 @@ export function Screen({ title, crumb, documentTitle, bar, children }: {
     document.title = name ? `${name} · Talaria` : 'Talaria';
   }, [name]);
   return (
-    <main className="grid h-full min-h-0 grid-rows-[var(--bar)_minmax(0,1fr)]">
+    <main tabIndex={-1} className="grid h-full min-h-0 grid-rows-[var(--bar)_minmax(0,1fr)] outline-none">
       <header className="flex min-w-0 items-center gap-2.5 border-b border-line bg-bg px-3">
         {crumb && <span className="shrink-0 text-fg-3">{crumb}</span>}
         <h1 className="min-w-0 shrink truncate font-semibold">{title}</h1>

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { useRef, type ReactNode } from 'react';
 import { Routes } from '../routes.tsx';
 import { EngineBanner } from './EngineBanner.tsx';
 import { KeysSheet } from './KeysSheet.tsx';
@@ -7,17 +7,20 @@ import { Rail } from './Rail.tsx';
 import { useShellCommands } from './shell-commands.tsx';
 import { StatusLine } from './StatusLine.tsx';
 import { useAppStatus } from './use-app-status.ts';
+import { useKeptFocus } from './use-kept-focus.ts';
 
 /** Rail, the visible screen, status line, and what lies over them. */
 export function Shell(): ReactNode {
   const status = useAppStatus();
   const { palette, sheet } = useShellCommands();
+  const screens = useRef<HTMLDivElement>(null);
+  useKeptFocus(screens);
   return (
     <div className="grid h-dvh grid-cols-[var(--rail)_minmax(0,1fr)] grid-rows-[minmax(0,1fr)_var(--status)] overflow-hidden">
       <Rail status={status} />
       <div className="grid min-h-0 min-w-0 grid-rows-[auto_minmax(0,1fr)]">
         <EngineBanner />
-        <div className="row-start-2 min-h-0">
+        <div ref={screens} className="row-start-2 min-h-0">
           <Routes />
         </div>
       </div>
