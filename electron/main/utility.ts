@@ -23,6 +23,9 @@ const waiting: MessagePortMain[] = [];
 let engine: Engine | undefined;
 let closing: Promise<void> | undefined;
 
+// Ctrl-C in a terminal reaches every process of the group; main quits on it and then asks this one to close.
+process.on('SIGINT', () => undefined);
+
 process.parentPort.on('message', ({ data, ports }) => {
   const message = data as ToEngine;
   switch (message.type) {

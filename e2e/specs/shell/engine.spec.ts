@@ -38,6 +38,15 @@ test('a killed engine is back by itself: the page is told, asks for a new port a
   expect(after.engineEpoch).not.toBe(before.engineEpoch);
 });
 
+test('Ctrl-C in the terminal does not cut the engine off: main closes it', async ({ launch }) => {
+  test.skip(process.platform === 'win32', 'there are no such signals');
+  const shell = await launch();
+  const client = await engineClient(await firstPage(shell));
+  const before = await client.app.info();
+  process.kill(enginePid(shell), 'SIGINT');
+  expect((await client.app.info()).engineEpoch).toBe(before.engineEpoch);
+});
+
 test('an engine that keeps dying is given up with a reason, and asking once more starts it again', async ({ launch }) => {
   const shell = await launch();
   const page = await firstPage(shell);
