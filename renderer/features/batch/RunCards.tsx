@@ -108,11 +108,19 @@ export function ReasonsCard({ run }: { run: RunSummary }): ReactNode {
   const most = Math.max(...reasons.map((r) => r.count));
   return (
     <Card title={t('reasons.title')} aside={bad > SAMPLE ? t('reasons.sample', { shown: f.exact(SAMPLE) }) : undefined}>
-      <Bars
-        rows={reasons.slice(0, 8).map((r) => ({
-          key: r.reason, label: reasonText(r.reason, t), share: r.count / most, color: r.failed ? 'var(--bad)' : 'var(--warn)', text: f.exact(r.count), title: reasonText(r.reason, t),
-        }))}
-      />
+      <ul className="grid gap-2 px-3.5 pt-2 pb-3 text-sm">
+        {reasons.slice(0, 8).map((r) => (
+          <li key={r.reason} className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-3">
+            <span title={reasonText(r.reason, t)} className="line-clamp-2 break-words">
+              {reasonText(r.reason, t)}
+            </span>
+            <span className="num text-xs leading-[1.6] text-fg-3">{f.exact(r.count)}</span>
+            <span className="col-span-2 mt-1 h-1 overflow-hidden rounded-full bg-hover">
+              <i className="block h-full rounded-full" style={{ width: `${(r.count / most) * 100}%`, background: r.failed ? 'var(--bad)' : 'var(--warn)' }} />
+            </span>
+          </li>
+        ))}
+      </ul>
     </Card>
   );
 }
@@ -183,6 +191,7 @@ export function OptionsCard({ run }: { run: RunSummary }): ReactNode {
           </div>
         ))}
       </dl>
+      {run.scripted && <p className="border-t border-line px-3.5 py-2 text-xs text-fg-2">{t('options.scripted')}</p>}
     </Card>
   );
 }

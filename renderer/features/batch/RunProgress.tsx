@@ -71,18 +71,18 @@ export function KpiCard({ run }: { run: RunSummary }): ReactNode {
 
 /** Rows shown of what is going on; more agents than this only count. */
 const SHOWN = 6;
+const ROW_PX = 44;
 
-/** What the agents are doing at this moment. */
-export function RunningNow({ active, live, onOpen }: { active: readonly ActiveRollout[]; live: boolean; onOpen: (trajectoryId: string) => void }): ReactNode {
+/** What the agents are doing at this moment. @param rows agents at work at most: the card keeps room for them, so that nothing below moves */
+export function RunningNow({ active, live, rows, onOpen }: { active: readonly ActiveRollout[]; live: boolean; rows: number; onOpen: (trajectoryId: string) => void }): ReactNode {
   const { t } = useTranslation(['batch', 'app']);
   const f = useFormat();
   const now = useNow(live);
   if (!live) return null;
   return (
     <Card title={t('now.title')} aside={active.length > SHOWN ? t('now.more', { count: active.length, shown: SHOWN }) : undefined}>
-      {active.length === 0 ? (
-        <p className="px-3.5 pt-1.5 pb-3 text-sm text-fg-3">{t('now.none')}</p>
-      ) : (
+      <div style={{ minHeight: Math.min(SHOWN, rows) * ROW_PX + 10 }}>
+        {active.length === 0 && <p className="px-3.5 pt-1.5 pb-3 text-sm text-fg-3">{t('now.none')}</p>}
         <ul className="pt-1.5 pb-1">
           {active.slice(0, SHOWN).map((a) => (
             <li key={a.trajectoryId} className="border-line not-last:border-b">
@@ -99,7 +99,7 @@ export function RunningNow({ active, live, onOpen }: { active: readonly ActiveRo
             </li>
           ))}
         </ul>
-      )}
+      </div>
     </Card>
   );
 }

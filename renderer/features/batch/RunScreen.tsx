@@ -113,7 +113,7 @@ function RunBody({ view }: { view: RunView }): ReactNode {
               <PromptGrid view={view} pages={pages} onOpen={open} />
             </div>
           </Card>
-          <RunningNow active={view.active} live={live} onOpen={openTrajectory} />
+          <RunningNow active={view.active} live={live} rows={Math.min(run.spec.numWorkers, run.total)} onOpen={openTrajectory} />
           <Card title={t('list.title')}>
             <PromptList view={view} pages={pages} onOpen={open} />
           </Card>
@@ -158,7 +158,6 @@ function RunMessage({ run }: { run: RunSummary }): ReactNode {
   if (run.state === 'interrupted') return <Banner live tone="warn" title={run.message ?? t('message.interrupted')} action={resumable(run) > 0 && resume}>{t('message.interruptedHint')}</Banner>;
   if (run.state === 'pausing') return <Banner live tone="info" title={t('message.pausing', { count: run.states.running })} />;
   if (run.message) return <Banner live tone="info" title={run.message} />;
-  if (run.scripted && run.state === 'completed') return <Banner tone="info" title={t('message.scripted')}>{t('message.scriptedHint')}</Banner>;
   return null;
 }
 

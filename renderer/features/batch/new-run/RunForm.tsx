@@ -4,7 +4,7 @@ import { REASONING_EFFORTS } from '#shared/contract/runs.ts';
 import type { Provider } from '#shared/contract/settings.ts';
 import { useLoad } from '../../../lib/engine-context.tsx';
 import { useErrorText } from '../../../lib/errors.ts';
-import { useFormat } from '../../../lib/i18n.ts';
+import { useFormat, type Format } from '../../../lib/i18n.ts';
 import { Field } from '../../../ui/Field.tsx';
 import { Input, NumberInput } from '../../../ui/Input.tsx';
 import { Select, SuggestInput } from '../../../ui/Select.tsx';
@@ -52,22 +52,13 @@ export function RunForm({ draft, change, problem, providers, distributions, defa
       <Field
         label={t('form.distribution')}
         error={problem('distribution')}
-        hint={
-          distribution && (
-            <>
-              {distribution.description}{' '}
-              <span className="num">
-                {Object.entries(distribution.toolsets).map(([name, chance]) => `${name} ${f.percent(chance / 100)}`).join(' · ')}
-              </span>
-            </>
-          )
-        }
+        hint={distribution && (distribution.description || chances(distribution, f))}
       >
         {(props) => (
           <Select
             {...props}
             value={draft.distribution}
-            options={distributions.map((d) => ({ value: d.name, label: d.name, hint: Object.entries(d.toolsets).map(([name, chance]) => `${name} ${f.percent(chance / 100)}`).join(' · ') }))}
+            options={distributions.map((d) => ({ value: d.name, label: d.name, hint: d.description || chances(d, f) }))}
             onChange={(value) => change({ distribution: value })}
           />
         )}
@@ -101,6 +92,11 @@ export function RunForm({ draft, change, problem, providers, distributions, defa
       </Field>
     </div>
   );
+}
+
+/** "terminal 100% · file 50%" */
+function chances(distribution: Distribution, f: Format): string {
+  return Object.entries(distribution.toolsets).map(([name, chance]) => `${name} ${f.percent(chance / 100)}`).join(' · ');
 }
 
 function ProviderHint({ provider }: { provider: Provider }): ReactNode {
