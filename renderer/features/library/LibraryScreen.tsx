@@ -52,9 +52,11 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
   };
 
   const total = list?.total ?? 0;
-  const chosen = selectedCount(cursor.selection, total);
+  // An export means what matches when it runs, also what came after the list was made.
+  const matching = total + data.fresh;
+  const chosen = selectedCount(cursor.selection, matching);
   const startExport = (): void => {
-    if (list) setExporting({ filter: list.filter, selection: cursor.selection, count: chosen > 0 ? chosen : total, total, runName: counts?.runs.find((r) => r.id === list.filter.runId)?.name ?? null });
+    if (list) setExporting({ filter: list.filter, selection: cursor.selection, count: chosen > 0 ? chosen : matching, runName: counts?.runs.find((r) => r.id === list.filter.runId)?.name ?? null });
   };
   // "Export" elsewhere (on a run) leads here with `export=1`: once its list is there, and not again on a reload.
   const exportAsked = new URLSearchParams(search).get('export') === '1' && list !== null && !data.stale;
@@ -100,6 +102,7 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
           openId={id}
           selection={cursor.selection}
           fresh={data.fresh}
+          matching={matching}
           stale={data.stale}
           onOpen={cursor.open}
           onToggle={cursor.toggleAt}
@@ -131,14 +134,14 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
       title={t('title')}
       bar={
         <>
-          <span className="num shrink-0 text-fg-3" aria-live="polite">{list && counts ? t('shown', { shown: format.exact(counts.matching), total: format.exact(counts.total) }) : ''}</span>
+          <span className="num shrink-0 text-fg-3 max-sm:sr-only" aria-live="polite">{list && counts ? t('shown', { shown: format.exact(counts.matching), total: format.exact(counts.total) }) : ''}</span>
           {!twoPanes && id !== null && <IconButton icon={ArrowLeft} label={t('keys.back')} onClick={close} />}
           {!threePanes && <IconButton icon={SlidersHorizontal} label={t('facet.label')} pressed={facetsOpen} onClick={() => setFacetsOpen(!facetsOpen)} />}
           <span className="flex-1" />
           <SearchInput value={typed} onChange={setTyped} label={t('search.label')} placeholder={t('search.placeholder')} hotkey="/" onEnter={() => listRef.current?.focus()} className="w-[min(420px,100%)] min-w-0" />
           <span className="flex-1" />
           <Button variant="primary" icon={Download} hotkey="e" hotkeyLabel={t('keys.export')} disabled={!list || total === 0} onClick={startExport}>
-            {t('export.button', { shown: list ? format.exact(chosen > 0 ? chosen : total) : '' })}
+            {t('export.button', { shown: list ? format.exact(chosen > 0 ? chosen : matching) : '' })}
           </Button>
         </>
       }

@@ -23,8 +23,6 @@ export interface ExportScope {
   selection: Selection;
   /** Trajectories meant. */
   count: number;
-  /** Trajectories in the list. */
-  total: number;
   /** The run that the list is filtered by. */
   runName: string | null;
 }
@@ -104,7 +102,7 @@ export function ExportDialog({ scope, onClose }: { scope: ExportScope; onClose: 
         ) : (
           <>
             <Button onClick={onClose}>{app('action.cancel')}</Button>
-            <Button variant="primary" hotkey="mod+Enter" hotkeyInDialog disabled={!ready || (state.phase === 'form' && state.exists && !overwrite)} onClick={run}>
+            <Button variant="primary" disabled={!ready || (state.phase === 'form' && state.exists && !overwrite)} onClick={run}>
               {t('export.run', { count: written, shown: format.exact(written) })}
             </Button>
           </>

@@ -25,7 +25,7 @@ export function Tally({ summary, onLeave }: { summary: Pick<ExportSummary, 'writ
   const format = useFormat();
   const out = summary.leftOut.reduce((sum, item) => sum + item.count, 0);
   return (
-    <dl className="num grid gap-2 text-sm">
+    <div className="num grid gap-2 text-sm">
       <Line name={t('export.written')} count={format.exact(summary.written)} tone={summary.written > 0 ? 'text-good' : 'text-bad'} />
       {out > 0 && <Line name={t('export.leftOut')} count={format.exact(out)} tone="text-fg"><Reasons items={summary.leftOut} onLeave={onLeave} /></Line>}
       {summary.warnings.length > 0 && (
@@ -33,7 +33,7 @@ export function Tally({ summary, onLeave }: { summary: Pick<ExportSummary, 'writ
           <Reasons items={summary.warnings} onLeave={onLeave} />
         </Line>
       )}
-    </dl>
+    </div>
   );
 }
 
@@ -41,8 +41,8 @@ function Line({ name, count, tone, children }: { name: string; count: string; to
   return (
     <div className="grid gap-1">
       <div className="flex justify-between gap-3 font-medium">
-        <dt>{name}</dt>
-        <dd className={tone}>{count}</dd>
+        <span>{name}</span>
+        <span className={tone}>{count}</span>
       </div>
       {children}
     </div>
@@ -52,13 +52,17 @@ function Line({ name, count, tone, children }: { name: string; count: string; to
 function Reasons({ items, onLeave }: { items: Items; onLeave: () => void }): ReactNode {
   const { t } = useTranslation('library');
   const format = useFormat();
-  return items.map((item) => (
-    <dd key={item.reason} className="flex items-baseline gap-3 border-l-2 border-line pl-2.5 text-fg-2">
-      <span className="min-w-0 flex-1 wrap-anywhere">{reasonText(item.reason, t)}</span>
-      <a href={`#/library/${encodeURIComponent(item.exampleId)}`} onClick={onLeave} aria-label={`${t('export.example')}: ${reasonText(item.reason, t)}`} className="shrink-0 text-xs text-accent underline underline-offset-2">
-        {t('export.example')}
-      </a>
-      <span className="w-14 shrink-0 text-right">{format.exact(item.count)}</span>
-    </dd>
-  ));
+  return (
+    <ul className="grid gap-1">
+      {items.map((item) => (
+        <li key={item.reason} className="flex items-baseline gap-3 border-l-2 border-line pl-2.5 text-fg-2">
+          <span className="min-w-0 flex-1 wrap-anywhere">{reasonText(item.reason, t)}</span>
+          <a href={`#/library/${encodeURIComponent(item.exampleId)}`} onClick={onLeave} aria-label={`${t('export.example')}: ${reasonText(item.reason, t)}`} className="shrink-0 text-xs text-accent underline underline-offset-2">
+            {t('export.example')}
+          </a>
+          <span className="w-14 shrink-0 text-right">{format.exact(item.count)}</span>
+        </li>
+      ))}
+    </ul>
+  );
 }

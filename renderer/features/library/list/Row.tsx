@@ -9,8 +9,11 @@ import { Skeleton } from '../../../ui/Feedback.tsx';
 import { highlight } from './highlight.ts';
 
 export const ROW_PX = 44;
-/** Shared by head and rows: mark, task, turns, tokens, time. */
-export const COLUMNS = 'grid grid-cols-[16px_minmax(0,1fr)_40px_52px_52px] items-center gap-2.5 px-3';
+/** Shared by head and rows: mark, task, turns, tokens, time; in a narrow pane only mark, task and tokens. */
+export const COLUMNS = 'grid grid-cols-[16px_minmax(0,1fr)_52px] items-center gap-2.5 px-3 @min-[340px]:grid-cols-[16px_minmax(0,1fr)_40px_52px_52px]';
+
+/** For the columns that a narrow pane has no room for. */
+export const WIDE_ONLY = 'hidden @min-[340px]:block';
 
 export const rowDomId = (id: string): string => `trajectory-${id}`;
 
@@ -35,9 +38,9 @@ export const Row = memo(function Row({ row, index, total, open, chosen, terms }:
           <Skeleton className="h-3 w-4/5" />
           <Skeleton className="h-2.5 w-2/5" />
         </span>
+        <span className={WIDE_ONLY}><Skeleton className="h-2.5" /></span>
         <Skeleton className="h-2.5" />
-        <Skeleton className="h-2.5" />
-        <Skeleton className="h-2.5" />
+        <span className={WIDE_ONLY}><Skeleton className="h-2.5" /></span>
       </div>
     );
   }
@@ -73,9 +76,9 @@ export const Row = memo(function Row({ row, index, total, open, chosen, terms }:
         </span>
         <span className="block truncate text-xs text-fg-3">{origin.filter(Boolean).join(' · ')}</span>
       </span>
-      <span className="num text-right" title={format.exact(row.turns)}>{format.compact(row.turns)}</span>
+      <span className={cx('num text-right', WIDE_ONLY)} title={format.exact(row.turns)}>{format.compact(row.turns)}</span>
       <span className="num text-right" title={t('list.tokensExact', { input: format.exact(row.usage.promptTokens), output: format.exact(row.usage.completionTokens) })}>{format.compact(tokens)}</span>
-      <span className="num truncate text-right text-fg-3" title={format.dateTime(row.createdAt)}>
+      <span className={cx('num truncate text-right text-fg-3', WIDE_ONLY)} title={format.dateTime(row.createdAt)}>
         {row.endedAt === null ? '' : format.duration(row.endedAt - row.createdAt).split('\u00a0').slice(0, 2).join('\u00a0')}
       </span>
     </div>

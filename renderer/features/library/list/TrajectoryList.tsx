@@ -4,7 +4,7 @@ import { useEffect, useImperativeHandle, useMemo, useRef, type MouseEvent, type 
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../../../lib/i18n.ts';
 import { Button } from '../../../ui/Button.tsx';
-import { COLUMNS, Row, ROW_PX, rowDomId } from './Row.tsx';
+import { COLUMNS, Row, ROW_PX, rowDomId, WIDE_ONLY } from './Row.tsx';
 import { termsOf } from './highlight.ts';
 import { isSelected, selectedCount, type Selection } from './selection.ts';
 import type { LibraryList } from './use-library-list.ts';
@@ -23,6 +23,8 @@ export interface TrajectoryListProps {
   selection: Selection;
   /** Matching trajectories that came after the list was made. */
   fresh: number;
+  /** All that match now: what a selection of everything means. */
+  matching: number;
   stale: boolean;
   onOpen: (index: number) => void;
   onToggle: (index: number) => void;
@@ -36,12 +38,12 @@ export interface TrajectoryListProps {
 const SKELETON_ROWS = 30;
 
 /** The virtual list of trajectories. Only rows on screen exist; the scrollbar is right from the start because the total is known. */
-export function TrajectoryList({ list, openId, selection, fresh, stale, onOpen, onToggle, onRange, onSelectAll, onClearSelection, onReload, ref }: TrajectoryListProps): ReactNode {
+export function TrajectoryList({ list, openId, selection, fresh, matching, stale, onOpen, onToggle, onRange, onSelectAll, onClearSelection, onReload, ref }: TrajectoryListProps): ReactNode {
   const { t } = useTranslation('library');
   const format = useFormat();
   const scroller = useRef<HTMLDivElement>(null);
   const count = list ? list.total : SKELETON_ROWS;
-  const virtual = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => ROW_PX, overscan: 12 });
+  const virtual = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => ROW_PX, overscan: 20 });
   const items = virtual.getVirtualItems();
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? 0;
@@ -66,7 +68,7 @@ export function TrajectoryList({ list, openId, selection, fresh, stale, onOpen, 
   const terms = useMemo(() => termsOf(query), [query]);
   const rows = items.map((item) => ({ item, row: window?.get(item.index) }));
   const openOnScreen = rows.some(({ row }) => row !== undefined && row.id === openId);
-  const chosen = selectedCount(selection, count);
+  const chosen = selectedCount(selection, matching);
 
   const onClick = (event: MouseEvent): void => {
     const at = (event.target as Element).closest<HTMLElement>('[data-index]');
@@ -78,25 +80,25 @@ export function TrajectoryList({ list, openId, selection, fresh, stale, onOpen, 
   };
 
   return (
-    <section aria-label={t('list.label')} className="flex h-full min-h-0 flex-col" aria-busy={list === null || stale}>
+    <section aria-label={t('list.label')} className="@container flex h-full min-h-0 flex-col" aria-busy={list === null || stale}>
       <div className="flex h-[34px] shrink-0 items-center gap-2 border-b border-line px-3 text-sm text-fg-2">
         <span className="num min-w-0 flex-1 truncate" aria-live="polite">
           {list === null ? t('list.loading') : chosen > 0 ? t('list.selected', { count: chosen, shown: format.exact(chosen) }) : t('status.trajectories', { ns: 'app', count, shown: format.exact(count) })}
         </span>
         {chosen > 0 && <Button variant="ghost" onClick={onClearSelection}>{t('list.clearSelection')}</Button>}
-        {list !== null && chosen < count && <Button variant="ghost" onClick={onSelectAll}>{t('list.selectAll', { shown: format.exact(count) })}</Button>}
+        {list !== null && chosen < matching && <Button variant="ghost" onClick={onSelectAll}>{t('list.selectAll', { shown: format.exact(matching) })}</Button>}
       </div>
       <div aria-hidden="true" className={`${COLUMNS} h-7 shrink-0 border-b border-line text-xs text-fg-3`}>
         <span />
         <span>{t('list.task')}</span>
-        <span className="text-right">{t('list.turns')}</span>
+        <span className={`text-right ${WIDE_ONLY}`}>{t('list.turns')}</span>
         <span className="text-right">{t('list.tokens')}</span>
-        <span className="text-right">{t('list.time')}</span>
+        <span className={`text-right ${WIDE_ONLY}`}>{t('list.time')}</span>
       </div>
       <div className="relative min-h-0 flex-1">
         {fresh > 0 && (
           <div className="absolute inset-x-0 top-2 z-10 flex justify-center" role="status">
-            <Button variant="primary" icon={ArrowUp} className="rounded-full shadow-pop" title={t('list.freshHint')} onClick={onReload}>
+            <Button variant="primary" icon={ArrowUp} className="rounded-full! shadow-pop" title={t('list.freshHint')} onClick={onReload}>
               {t('list.fresh', { count: fresh, shown: format.exact(fresh) })}
             </Button>
           </div>

@@ -7,7 +7,7 @@ import { TextViewer } from '../../../ui/TextViewer.tsx';
 import { useFold } from '../view/context.tsx';
 
 const SHORT_LINES = 18;
-const SHORT_CHARS = 4_000;
+const SHORT_CHARS = 2_000;
 /** Longer texts open in a viewer of their own that lays out only what is on screen. */
 const INLINE_LINES = 300;
 const INLINE_CHARS = 40_000;

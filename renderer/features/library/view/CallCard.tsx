@@ -31,10 +31,10 @@ export const CallCard = memo(function CallCard({ pair, seq, index, running }: { 
   return (
     <div className={cx('my-1.5 overflow-hidden rounded-m border bg-raised', failed ? 'border-bad/50' : 'border-line')}>
       <div className="flex h-7 items-center pr-1.5">
-        <button type="button" aria-expanded={open} onClick={toggle} className="focus-inset flex h-full min-w-0 flex-1 items-center gap-2 px-2.5 text-left text-sm hover:bg-hover">
+        <button type="button" aria-expanded={open} onClick={toggle} className="focus-inset flex h-full min-w-0 flex-1 items-center gap-2 overflow-hidden px-2.5 text-left text-sm hover:bg-hover">
           <ChevronRight aria-hidden="true" className={cx('size-3 shrink-0 text-fg-3 transition-transform', open && 'rotate-90')} />
-          <b className="shrink-0 font-mono font-semibold text-role-tool">{call.name}</b>
-          <code className="min-w-0 flex-1 truncate font-mono text-fg-2">{telling}</code>
+          <b className="min-w-0 truncate font-mono font-semibold text-role-tool">{call.name}</b>
+          <code className="min-w-0 flex-1 shrink-[9] truncate font-mono text-fg-2">{telling}</code>
           <span className={cx('num flex shrink-0 items-center gap-1.5 text-xs', failed ? 'text-bad' : 'text-fg-3')}>
             {!result && running && <Spinner className="size-3" />}
             {result ? meta.join(' · ') : running ? t('call.pending') : t('call.noResult')}

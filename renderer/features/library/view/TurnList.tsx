@@ -52,6 +52,14 @@ export function TurnList({ transcript, turns, detail, complete, current, onCurre
     paddingStart: 4,
     scrollPaddingStart: 4,
   });
+  useEffect(() => {
+    // A turn that is measured first while it comes in from above, or lies wholly above, must not push what is read;
+    // one that a person unfolds grows downwards from where it was pressed.
+    virtual.shouldAdjustScrollPositionOnItemSizeChange = (item, _delta, instance) => {
+      const top = instance.scrollOffset ?? 0;
+      return item.end <= top || (item.start < top && !instance.itemSizeCache.has(item.key));
+    };
+  }, [virtual]);
   const items = virtual.getVirtualItems();
   const answer = running ? -1 : answerIndex(turns);
   const task = turns.findIndex((turn) => turn.kind === 'user' && !turn.message.synthetic);
@@ -145,7 +153,7 @@ export function TurnList({ transcript, turns, detail, complete, current, onCurre
         <div className="absolute inset-x-0 bottom-3 flex justify-center">
           <Button
             icon={ArrowDown}
-            className="rounded-full shadow-pop"
+            className="rounded-full! shadow-pop"
             onClick={() => {
               pinned.current = null;
               setFollows(true);
