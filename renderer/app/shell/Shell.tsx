@@ -1,4 +1,4 @@
-import { useRef, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Routes } from '../routes.tsx';
 import { EngineBanner } from './EngineBanner.tsx';
 import { KeysSheet } from './KeysSheet.tsx';
@@ -13,14 +13,13 @@ import { useKeptFocus } from './use-kept-focus.ts';
 export function Shell(): ReactNode {
   const status = useAppStatus();
   const { palette, sheet } = useShellCommands();
-  const screens = useRef<HTMLDivElement>(null);
-  useKeptFocus(screens);
+  useKeptFocus();
   return (
     <div className="grid h-dvh grid-cols-[var(--rail)_minmax(0,1fr)] grid-rows-[minmax(0,1fr)_var(--status)] overflow-hidden">
       <Rail status={status} />
       <div className="grid min-h-0 min-w-0 grid-rows-[auto_minmax(0,1fr)]">
         <EngineBanner />
-        <div ref={screens} className="row-start-2 min-h-0">
+        <div className="row-start-2 min-h-0">
           <Routes />
         </div>
       </div>
