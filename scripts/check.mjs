@@ -11,6 +11,7 @@ const CHECKS = [
   { name: 'lint', what: 'ESLint', args: ['node_modules/eslint/bin/eslint.js', '.', '--max-warnings=0'] },
   { name: 'types', what: 'types of the Node side', args: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'] },
   { name: 'types-page', what: 'types of the page', args: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.web.json'] },
+  { name: 'types-e2e', what: 'types of specs and benchmarks', args: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.e2e.json'] },
   { name: 'imports', what: 'import directions and cycles', args: imports() },
   { name: 'unused', what: 'unused files, exports and packages', args: ['node_modules/knip/bin/knip.js', '--no-progress', '--no-config-hints'] },
   {

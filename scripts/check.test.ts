@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 vi.setConfig({ testTimeout: 120_000 });
 
 const repository = join(import.meta.dirname, '..');
-const RULES = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.web.json', 'tsconfig.base.json', 'knip.json', '.dependency-cruiser.cjs', 'scripts'];
+const RULES = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.web.json', 'tsconfig.e2e.json', 'tsconfig.base.json', 'knip.json', '.dependency-cruiser.cjs', 'scripts'];
 
 /** The smallest tree that the checks call clean. */
 const CLEAN = {

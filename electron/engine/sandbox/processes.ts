@@ -6,6 +6,9 @@ import { COMMAND_MARK } from './environment.ts';
 
 /** Processes that are looked at before the event loop gets its turn. */
 const PER_TURN = 40;
+/** Parent of the kernel's own threads, which have no environment. */
+const KERNEL_THREADS = 2;
+const MARK = new RegExp(`(?:^|\\0)${COMMAND_MARK}=([^\\0]*)`);
 
 /** Sends `signal` to every process of the group led by `pid`. False when there is none left (or on Windows, which has no groups). */
 export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
@@ -22,6 +25,16 @@ export function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
+interface ProcessTable {
+  /** Parent by process. */
+  parents: Map<number, number>;
+  /** Mark of the command a process came from, by process. */
+  marks: Map<number, string>;
+}
+
+let reading: Promise<ProcessTable> | null = null;
+let queued: Promise<ProcessTable> | null = null;
+
 /**
  * Processes that came from a command but may have left its group (`setsid`, daemons): those that carry its mark in their
  * environment, and all that descend from those or from `parent`. Read from /proc, so only on Linux; elsewhere the list is empty.
@@ -29,9 +42,34 @@ export function send(pid: number, signal: NodeJS.Signals | 0): boolean {
  */
 export async function strayProcesses(mark: string, parent?: number): Promise<number[]> {
   if (process.platform !== 'linux') return [];
-  const wanted = mark.endsWith('.') ? `${COMMAND_MARK}=${mark}` : `${COMMAND_MARK}=${mark}\0`;
-  const parents = new Map<number, number>();
-  const found = new Set<number>();
+  const { parents, marks } = await processTable();
+  const found = [...marks].filter(([, m]) => (mark.endsWith('.') ? m.startsWith(mark) : m === mark)).map(([pid]) => pid);
+  return withDescendants(parent === undefined ? found : [...found, parent], parents).filter((pid) => pid !== parent);
+}
+
+/**
+ * A look at all processes that began after this call. Many sandboxes that end at once share one: a look costs some milliseconds, which
+ * for each rollout alone would be the largest part of a busy batch.
+ */
+function processTable(): Promise<ProcessTable> {
+  if (reading === null) {
+    reading = readProcesses().finally(() => {
+      reading = null;
+    });
+    return reading;
+  }
+  // the look under way may have passed over a process that is younger than it
+  queued ??= reading
+    .catch(() => undefined)
+    .then(() => {
+      queued = null;
+      return processTable();
+    });
+  return queued;
+}
+
+async function readProcesses(): Promise<ProcessTable> {
+  const table: ProcessTable = { parents: new Map(), marks: new Map() };
   const names = await readdir('/proc').catch(() => []);
   for (let i = 0; i < names.length; i++) {
     // These files are made in memory: reading them in place is many times cheaper than through the thread pool.
@@ -41,10 +79,12 @@ export async function strayProcesses(mark: string, parent?: number): Promise<num
     const stat = readProc(pid, 'stat');
     // The second field is the program's name in brackets and may hold anything; the parent is the second field after it.
     const ppid = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-    if (Number.isInteger(ppid)) parents.set(pid, ppid);
-    if (`${readProc(pid, 'environ')}\0`.includes(wanted)) found.add(pid);
+    if (Number.isInteger(ppid)) table.parents.set(pid, ppid);
+    if (ppid === KERNEL_THREADS) continue;
+    const mark = MARK.exec(readProc(pid, 'environ'))?.[1];
+    if (mark !== undefined) table.marks.set(pid, mark);
   }
-  return withDescendants(parent === undefined ? [...found] : [...found, parent], parents).filter((pid) => pid !== parent);
+  return table;
 }
 
 function readProc(pid: number, file: 'stat' | 'environ'): string {
