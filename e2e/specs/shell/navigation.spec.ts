@@ -60,3 +60,25 @@ test('the developer tools and reload are in the menu only while the app is not p
   }, null);
   expect(items).toEqual(expect.arrayContaining(['toggledevtools', 'reload', 'restart-engine']));
 });
+
+test('redirects to elsewhere and webviews are refused', async ({ launch }) => {
+  const shell = await launch();
+  await shell.firstWindow();
+  // Sent by hand: the page's policy leaves no way to cause them.
+  const prevented = await shell.evaluate(({ BrowserWindow }) => {
+    const contents = BrowserWindow.getAllWindows()[0]?.webContents;
+    const send = (event: string, url: string): boolean => {
+      let stopped = false;
+      contents?.emit(event, { url, isMainFrame: true, preventDefault: () => (stopped = true) });
+      return stopped;
+    };
+    return {
+      redirectAway: send('will-redirect', 'https://example.com/'),
+      redirectToLookalike: send('will-redirect', 'app://bundle.example.com/'),
+      redirectHome: send('will-redirect', 'app://bundle/'),
+      innerFrame: send('will-frame-navigate', 'https://example.com/'),
+      webview: send('will-attach-webview', ''),
+    };
+  }, null);
+  expect(prevented).toEqual({ redirectAway: true, redirectToLookalike: true, redirectHome: false, innerFrame: true, webview: true });
+});
