@@ -54,7 +54,9 @@ export const providerTestSchema = z.object({
 });
 export type ProviderTest = z.infer<typeof providerTestSchema>;
 
+/** `contextLength` in tokens; null when the server does not say. */
 export const modelInfoSchema = z.object({ id: z.string(), contextLength: z.number().int().nullable() });
+export type ModelInfo = z.infer<typeof modelInfoSchema>;
 
 export const settingsContract = {
   get: base.output(settingsSchema),

@@ -1,25 +1,9 @@
+import type { ModelInfo, ProviderTest } from '#shared/contract/settings.ts';
 import { abortedError, looksLikeHtml, networkCode, networkSentence, providerText, statusFault } from './faults.ts';
 import { isRecord, parseJson, textOf } from './json.ts';
 import { OFFLINE_BASE_URL, OFFLINE_MODEL } from './providers.ts';
 import { ModelError, type Endpoint } from './types.ts';
 import { hostOf, placeOf } from './wire.ts';
-
-export interface ModelInfo {
-  id: string;
-  /** Tokens; null when the server does not say. */
-  contextLength: number | null;
-}
-
-/** The answer of `testEndpoint`; the shape of `providerTestSchema` in the contract. */
-export interface EndpointTest {
-  ok: boolean;
-  /** One sentence: what happened. */
-  message: string;
-  /** What to do about it, when it failed. */
-  hint: string | null;
-  latencyMs: number | null;
-  modelCount: number | null;
-}
 
 export type ProbedEndpoint = Pick<Endpoint, 'baseUrl' | 'apiKey'>;
 
@@ -57,7 +41,7 @@ export async function listModels(endpoint: ProbedEndpoint, signal?: AbortSignal,
  * Asks an endpoint for its models and says in words what came of it: a wrong address, a missing or refused key, a server
  * that is not OpenAI-compatible, a base URL without /v1 (which is tried), or how many models there are. Never throws.
  */
-export async function testEndpoint(endpoint: ProbedEndpoint, signal?: AbortSignal, more: ProbeOptions = {}): Promise<EndpointTest> {
+export async function testEndpoint(endpoint: ProbedEndpoint, signal?: AbortSignal, more: ProbeOptions = {}): Promise<ProviderTest> {
   const { baseUrl } = endpoint;
   const options: Probe = { ...more, signal };
   if (baseUrl === OFFLINE_BASE_URL) {
@@ -127,7 +111,7 @@ function contextLengthOf(item: Record<string, unknown>): number | null {
   return null;
 }
 
-async function explain(answer: Answer, endpoint: ProbedEndpoint, options: Probe): Promise<EndpointTest> {
+async function explain(answer: Answer, endpoint: ProbedEndpoint, options: Probe): Promise<ProviderTest> {
   const { baseUrl, apiKey } = endpoint;
   const { status, text, latencyMs } = answer;
   const place = placeOf(baseUrl);
@@ -163,7 +147,7 @@ async function betterBaseUrl(endpoint: ProbedEndpoint, options: Probe): Promise<
 }
 
 /** OpenRouter lists its models to anybody; only `GET /key` tells whether a key is good. */
-async function keyRefusal(endpoint: ProbedEndpoint, options: Probe): Promise<EndpointTest | null> {
+async function keyRefusal(endpoint: ProbedEndpoint, options: Probe): Promise<ProviderTest | null> {
   if (hostOf(endpoint.baseUrl) !== 'openrouter.ai') return null;
   if (endpoint.apiKey === null || endpoint.apiKey === '') return failed('openrouter.ai wants an API key.', 'Enter a key.');
   const answer = await get(endpoint.baseUrl, 'key', endpoint, options);
@@ -183,6 +167,6 @@ function networkHint(error: ModelError, baseUrl: string): string {
   return baseUrl.startsWith('https:') ? 'Check the base URL and the network.' : 'Check the base URL; servers on the internet mostly need https://.';
 }
 
-function failed(message: string, hint: string): EndpointTest {
+function failed(message: string, hint: string): ProviderTest {
   return { ok: false, message, hint, latencyMs: null, modelCount: null };
 }

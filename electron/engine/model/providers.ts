@@ -12,12 +12,10 @@ export interface ProviderPreset {
   keyEnv: string | null;
   defaultModel: string | null;
   scripted: boolean;
-  /** Runs on the person's own machine. */
-  local: boolean;
 }
 
 export const PROVIDER_PRESETS: readonly ProviderPreset[] = [
-  { id: OFFLINE_PROVIDER, name: 'Offline demo', baseUrl: OFFLINE_BASE_URL, keyEnv: null, defaultModel: OFFLINE_MODEL, scripted: true, local: true },
+  { id: OFFLINE_PROVIDER, name: 'Offline demo', baseUrl: OFFLINE_BASE_URL, keyEnv: null, defaultModel: OFFLINE_MODEL, scripted: true },
   remote('openrouter', 'OpenRouter', 'https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
   remote('openai', 'OpenAI', 'https://api.openai.com/v1', 'OPENAI_API_KEY'),
   remote('nous', 'Nous Research', 'https://inference-api.nousresearch.com/v1', 'NOUS_API_KEY'),
@@ -28,10 +26,10 @@ export const PROVIDER_PRESETS: readonly ProviderPreset[] = [
 ];
 
 function remote(id: string, name: string, baseUrl: string, keyEnv: string): ProviderPreset {
-  return { id, name, baseUrl, keyEnv, defaultModel: null, scripted: false, local: false };
+  return { id, name, baseUrl, keyEnv, defaultModel: null, scripted: false };
 }
 
 /** 127.0.0.1 and not localhost: these servers mostly listen on IPv4 only. */
 function local(id: string, name: string, port: number): ProviderPreset {
-  return { id, name, baseUrl: `http://127.0.0.1:${port}/v1`, keyEnv: null, defaultModel: null, scripted: false, local: true };
+  return { id, name, baseUrl: `http://127.0.0.1:${port}/v1`, keyEnv: null, defaultModel: null, scripted: false };
 }

@@ -7,15 +7,17 @@ import { ConfigFile } from './config.ts';
 import { homePaths } from './home.ts';
 import { Redactor } from './redact.ts';
 import { Secrets } from './secrets.ts';
-import { type ModelsEndpoint, type ProviderPreset, SettingsError, SettingsService } from './settings.ts';
+import type { ProbedEndpoint } from '../model/probe.ts';
+import type { ProviderPreset } from '../model/providers.ts';
+import { SettingsError, SettingsService } from './settings.ts';
 
 const PRESETS: ProviderPreset[] = [
   { id: 'offline', name: 'Offline demo', baseUrl: '', keyEnv: null, defaultModel: 'offline/demo', scripted: true },
-  { id: 'openrouter', name: 'OpenRouter', baseUrl: 'https://openrouter.ai/api/v1', keyEnv: 'OPENROUTER_API_KEY' },
+  { id: 'openrouter', name: 'OpenRouter', baseUrl: 'https://openrouter.ai/api/v1', keyEnv: 'OPENROUTER_API_KEY', defaultModel: null, scripted: false },
 ];
 
 let home: string;
-let asked: ModelsEndpoint[];
+let asked: ProbedEndpoint[];
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'talaria-settings-'));
   asked = [];

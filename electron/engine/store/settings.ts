@@ -1,30 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
-import type { Provider, ProviderTest, providerInputSchema, Settings } from '#shared/contract/settings.ts';
+import type { ModelInfo, Provider, ProviderTest, providerInputSchema, Settings } from '#shared/contract/settings.ts';
+import type { ProbedEndpoint } from '../model/probe.ts';
+import type { ProviderPreset } from '../model/providers.ts';
 import type { Endpoint } from '../model/types.ts';
 import { type ConfigChange, ConfigError, type ConfigFile } from './config.ts';
 import { isBaseUrl, PROVIDER_ID } from './config-schema.ts';
 import { HomeError } from './home.ts';
 import { KeyInEnvironmentError, type KeyName, type Secrets } from './secrets.ts';
-
-/** A provider that Talaria knows from the start. */
-export interface ProviderPreset {
-  id: string;
-  name: string;
-  /** Not a web address for the scripted one. */
-  baseUrl: string;
-  keyEnv: string | null;
-  defaultModel?: string | null;
-  scripted?: boolean;
-}
-
-export interface ModelInfo {
-  id: string;
-  contextLength: number | null;
-}
-
-/** Where a provider is asked for its models. */
-export type ModelsEndpoint = Pick<Endpoint, 'baseUrl' | 'apiKey'>;
 
 export interface SettingsDeps {
   home: string;
@@ -32,9 +15,9 @@ export interface SettingsDeps {
   secrets: Secrets;
   presets: readonly ProviderPreset[];
   /** Asks `/models`; throws an error with a sentence when that fails. */
-  listModels: (endpoint: ModelsEndpoint) => Promise<ModelInfo[]>;
+  listModels: (endpoint: ProbedEndpoint) => Promise<ModelInfo[]>;
   /** Asks `/models` and says in words how it went; does not throw. */
-  testEndpoint: (endpoint: ModelsEndpoint) => Promise<ProviderTest>;
+  testEndpoint: (endpoint: ProbedEndpoint) => Promise<ProviderTest>;
 }
 
 export type SettingsErrorCode = 'NOT_FOUND' | 'INVALID' | 'UNAVAILABLE';
@@ -182,15 +165,15 @@ export class SettingsService {
     const { presets, secrets, config } = this.#deps;
     const own = config.read().providers;
     const bare = Object.keys(own).filter((id) => !this.#preset(id));
-    return [...presets, ...bare.map((id): ProviderPreset => ({ id, name: id, baseUrl: '', keyEnv: null }))].map((preset) => {
-      const scripted = preset.scripted ?? false;
+    return [...presets, ...bare.map((id): ProviderPreset => ({ id, name: id, baseUrl: '', keyEnv: null, defaultModel: null, scripted: false }))].map((preset) => {
+      const { scripted } = preset;
       const override = scripted ? undefined : own[preset.id];
       const keyEnv = override?.key_env ?? preset.keyEnv ?? (scripted || this.#preset(preset.id) ? null : variableFor(preset.id));
       return {
         id: preset.id,
         name: override?.name ?? preset.name,
         baseUrl: override?.base_url ?? preset.baseUrl,
-        defaultModel: override?.default_model ?? preset.defaultModel ?? null,
+        defaultModel: override?.default_model ?? preset.defaultModel,
         key: scripted ? 'none' : secrets.source({ provider: preset.id, keyEnv }),
         keyEnv,
         scripted,
