@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from '
 import type { Client } from '#shared/contract/index.ts';
 import type { TrajectorySummary } from '#shared/trajectory.ts';
 import { useClient, useConnection, useStream } from '../../../lib/engine-context.tsx';
-import { searchFromFilter, type LibraryFilter } from '../url.ts';
+import { filterFromSearch, searchFromFilter, type LibraryFilter } from '../url.ts';
 import { PageWindow } from './page-window.ts';
 
 export type Counts = Awaited<ReturnType<Client['trajectories']['counts']>>;
@@ -42,12 +42,14 @@ export function useLibraryList(filter: LibraryFilter): LibraryData {
 
   useEffect(() => {
     let wanted = true;
-    const window = new PageWindow<TrajectorySummary>((before, limit) => client.trajectories.list({ filter, ...(before === undefined ? {} : { before }), limit }));
+    const shownFilter = filterFromSearch(key);
+    const window = new PageWindow<TrajectorySummary>((before, limit) => client.trajectories.list({ filter: shownFilter, ...(before === undefined ? {} : { before }), limit }));
     void (async () => {
       try {
-        const [, counts] = await Promise.all([window.load(0), client.trajectories.counts({ filter })]);
-        if (window.error !== null) throw window.error;
-        if (wanted) setState({ key, list: { window, total: window.knownTotal ?? counts.matching, filter }, counts, error: null });
+        const [, counts] = await Promise.all([window.load(0), client.trajectories.counts({ filter: shownFilter })]);
+        if (!wanted) return;
+        if (window.error !== null) setState((s) => ({ ...s, error: window.error }));
+        else setState({ key, list: { window, total: window.knownTotal ?? counts.matching, filter: shownFilter }, counts, error: null });
       } catch (error) {
         if (wanted) setState((s) => ({ ...s, error }));
       }
@@ -55,7 +57,6 @@ export function useLibraryList(filter: LibraryFilter): LibraryData {
     return () => {
       wanted = false;
     };
-    // `key` says all of `filter`.
   }, [client, key, epoch]);
 
   const list = state.list;

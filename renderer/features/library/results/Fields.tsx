@@ -4,8 +4,8 @@ import type { ToolCall } from '#shared/trajectory.ts';
 import { CutText } from './CutText.tsx';
 import { fieldsOf } from './result-view.ts';
 
-/** The arguments of a call as fields: short values beside their name, long ones below it. */
-export function Fields({ call, part }: { call: ToolCall; part: string }): ReactNode {
+/** The arguments of a call as fields: short values beside their name, long ones below it. What the head of the card says whole is left out. */
+export function Fields({ call, part, told }: { call: ToolCall; part: string; told: string }): ReactNode {
   const { t } = useTranslation('library');
   const fields = fieldsOf(call);
   if (fields === null) {
@@ -18,7 +18,7 @@ export function Fields({ call, part }: { call: ToolCall; part: string }): ReactN
   }
   return (
     <dl className="grid grid-cols-[minmax(72px,auto)_minmax(0,1fr)] border-t border-line py-1 text-sm">
-      {fields.map(([name, value]) => {
+      {fields.filter(([, value]) => value !== told || fields.length === 1).map(([name, value]) => {
         const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
         const long = text.includes('\n') || text.length > 160;
         return long ? (

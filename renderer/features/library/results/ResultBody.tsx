@@ -76,6 +76,8 @@ function Shown({ view, part, label, failed, more }: { view: ResultView; part: st
       );
     case 'matches':
       return <Matches view={view} part={part} label={label} />;
+    case 'written':
+      return null;
     case 'json': {
       const message = onlyError(view.value);
       if (message !== null) return <Note bad>{message}</Note>;

@@ -7,6 +7,7 @@ export type ResultView =
   | { kind: 'diff'; text: string; error: string | null }
   | { kind: 'file'; text: string; firstLine: number; note: string | null }
   | { kind: 'matches'; matches: { path: string; line: number | null; text: string }[]; total: number | null; text: string }
+  | { kind: 'written'; text: string; bytes: number; created: boolean }
   | { kind: 'json'; text: string; value: unknown }
   | { kind: 'text'; text: string };
 
@@ -58,6 +59,8 @@ function viewOfObject(name: string, value: Json): ResultView | null {
     const { lines, firstLine } = unnumber(content);
     return { kind: 'file', text: lines, firstLine: firstLine ?? whole(value.offset) ?? 1, note: text(value.hint) ?? text(value.warning) ?? text(value.error) };
   }
+  const bytes = whole(value.bytes_written);
+  if (bytes !== null && name === 'write_file') return { kind: 'written', text: '', bytes, created: value.created === true };
   if (Array.isArray(value.matches) && value.matches.every(isObject)) {
     const matches = value.matches.map((m) => ({
       path: text(m.path) ?? text(m.file) ?? '',

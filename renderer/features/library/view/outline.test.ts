@@ -13,7 +13,7 @@ describe('outlineOf', () => {
         m(0, 'system'),
         m(1, 'user', { content: 'do it' }),
         m(2, 'assistant', { toolCalls: [call('a', 'terminal')] }),
-        m(3, 'tool', { toolCallId: 'a', content: `{"output": "${'x'.repeat(5000)}", "exit_code": 2}`, isError: true }),
+        m(3, 'tool', { toolCallId: 'a', content: `{"output": "${'x'.repeat(5000)}", "exit_code": 2}` }),
         m(4, 'assistant', { toolCalls: [call('b', 'patch'), call('c', 'patch')] }),
         m(5, 'tool', { toolCallId: 'b', content: '{}' }),
         m(6, 'user', { synthetic: true }),

@@ -42,11 +42,16 @@ export function outlineOf(turns: readonly Turn[]): OutlineEntry[] {
 
 function resultEntry(turn: Extract<Turn, { kind: 'assistant' }>, index: number): OutlineEntry {
   const results = turn.calls.map((pair) => pair.result);
-  const failed = results.find((r) => r?.isError === true);
+  const failed = results.find((r) => r !== null && (r.isError === true || exitCode(r) > 0));
   const seq = results.find((r) => r !== null)?.seq ?? turn.key;
   const telling = failed ?? (results.length === 1 ? results[0] : null);
   const label: OutlineEntry['label'] = results.includes(null) ? { is: 'waiting' } : (telling && shortResult(telling)) || { is: failed ? 'error' : 'result' };
   return { turn: index, seq, role: 'tool', failed: failed !== undefined, label };
+}
+
+function exitCode(message: StoredMessage): number {
+  const label = shortResult(message);
+  return label?.is === 'exit' ? Math.abs(label.code) : 0;
 }
 
 /** Exit code or number of hits, found at either end of the content without parsing it. */
