@@ -1,25 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, realpath, stat } from 'node:fs/promises';
-import { extname, join, sep } from 'node:path';
-import { contentSecurityPolicy } from './csp.ts';
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { plainFileInside } from '#engine/store/plain-file.ts';
+import { contentSecurityPolicy, contentTypeOf, pageForHost } from '#shared/page.ts';
 import { isOwnUrl } from './origin.ts';
-
-const MIME: Record<string, string> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.json': 'application/json; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.webp': 'image/webp',
-  '.ico': 'image/x-icon',
-  '.woff2': 'font/woff2',
-  '.txt': 'text/plain; charset=utf-8',
-};
-
-/** Where index.html says which host it runs in; each host puts its own name there. */
-const HOST_MARKER = '<!--talaria-host-->';
 
 /**
  * Answers one request of the page for `app://bundle/…` from the folder of the built page.
@@ -28,13 +12,13 @@ const HOST_MARKER = '<!--talaria-host-->';
  * @param root absolute folder of the built page
  */
 export async function serveBundle(root: string, request: { url: string; method: string }): Promise<Response> {
-  if (request.method !== 'GET' && request.method !== 'HEAD') return answer(405, 'Method not allowed', MIME['.txt']);
+  if (request.method !== 'GET' && request.method !== 'HEAD') return answer(405, 'Method not allowed', contentTypeOf('.txt'));
   const file = await bundleFile(root, request.url);
-  if (file === undefined) return answer(404, 'Not found', MIME['.txt']);
+  if (file === undefined) return answer(404, 'Not found', contentTypeOf('.txt'));
   const nonce = randomBytes(16).toString('base64');
-  const type = MIME[extname(file)] ?? 'application/octet-stream';
+  const type = contentTypeOf(extname(file));
   const bytes = await readFile(file);
-  const body = extname(file) === '.html' ? withHost(bytes.toString('utf8'), nonce) : bytes;
+  const body = extname(file) === '.html' ? pageForHost(bytes.toString('utf8'), 'desktop', nonce) : bytes;
   return answer(200, request.method === 'HEAD' ? null : body, type, nonce);
 }
 
@@ -47,33 +31,16 @@ async function bundleFile(root: string, url: string): Promise<string | undefined
   } catch {
     return undefined;
   }
-  if (path.includes('\0') || path.includes('\\')) return undefined;
+  if (path.includes('\\')) return undefined;
   const segments = path.split('/').filter((part) => part !== '');
-  // A leading dot covers `..` as well as files that nobody meant to ship.
-  if (segments.some((part) => part.startsWith('.') || part.includes(':'))) return undefined;
-  try {
-    const folder = await realpath(root);
-    const wanted = segments.length === 0 ? join(folder, 'index.html') : join(folder, ...segments);
-    const real = await realpath(wanted);
-    if (real !== wanted || !real.startsWith(folder + sep)) return undefined;
-    return (await stat(real)).isFile() ? real : undefined;
-  } catch {
-    return undefined;
-  }
+  return (await plainFileInside(root, segments.length === 0 ? ['index.html'] : segments))?.path;
 }
 
-function withHost(html: string, nonce: string): string {
-  return html.replace(
-    HOST_MARKER,
-    `<meta name="talaria-host" content="desktop"><meta name="talaria-style-nonce" content="${nonce}">`,
-  );
-}
-
-function answer(status: number, body: string | Uint8Array<ArrayBuffer> | null, type: string | undefined, nonce = ''): Response {
+function answer(status: number, body: string | Uint8Array<ArrayBuffer> | null, type: string, nonce = ''): Response {
   return new Response(body, {
     status,
     headers: {
-      'content-type': type ?? 'text/plain',
+      'content-type': type,
       'content-security-policy': contentSecurityPolicy(nonce || randomBytes(16).toString('base64')),
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',

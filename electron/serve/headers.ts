@@ -1,27 +1,15 @@
 import type { ServerResponse } from 'node:http';
+import { contentSecurityPolicy } from '#shared/page.ts';
 
 /**
- * The headers of every answer. The policy is the desktop's: a model's text may be shown but must not load, run or send
- * anything. `'self'` does not cover the WebSocket in every browser, so it is named.
+ * The headers of every answer. The policy is the desktop's, with the WebSocket named: `'self'` does not
+ * cover it in every browser.
  * @param host the Host header, already checked to be the server's own
  * @param styleNonce lets the page's own `<style>` elements in; new for every answer
  */
 export function securityHeaders(host: string, styleNonce: string): Record<string, string> {
   return {
-    'content-security-policy': [
-      `default-src 'none'`,
-      `script-src 'self'`,
-      `style-src 'self' 'nonce-${styleNonce}'`,
-      `img-src 'self' data: blob:`,
-      `font-src 'self'`,
-      `connect-src 'self' ws://${host} wss://${host}`,
-      `worker-src 'self' blob:`,
-      `frame-src 'none'`,
-      `object-src 'none'`,
-      `base-uri 'none'`,
-      `form-action 'none'`,
-      `frame-ancestors 'none'`,
-    ].join('; '),
+    'content-security-policy': contentSecurityPolicy(styleNonce, [`ws://${host}`, `wss://${host}`]),
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',
     'referrer-policy': 'no-referrer',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contentSecurityPolicy } from './csp.ts';
+import { contentSecurityPolicy } from './page.ts';
 
 /** @returns the sources of every directive; fails on a directive given twice, of which browsers ignore the second */
 function parse(policy: string): Record<string, string[]> {
