@@ -48,6 +48,33 @@ describe('PageWindow', () => {
     expect(Math.max(...asked.map((a) => a.limit))).toBe(500);
   });
 
+  it('jumps without a walk when the list has no gaps (catches seconds of waiting at the End key)', async () => {
+    const { rows, fetch, asked } = engine(1_000);
+    rows.forEach((row, i) => (row.n = 1_000 - i));
+    const window = new PageWindow<Row>(fetch, { pageSize: 10, prefetchPages: 0 });
+    await window.load(0);
+    window.assumeDense();
+    asked.length = 0;
+    expect(await window.load(999)).toEqual({ n: 1 });
+    expect(asked.length).toBe(1);
+    expect(window.knownTotal).toBe(1_000);
+  });
+
+  it('reads on rightly when rows go after it was told that there are no gaps (catches rows shown twice or never)', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 12, max: 200 }), fc.array(fc.integer({ min: 10, max: 199 }), { maxLength: 5 }), async (count, gone) => {
+        const { rows, fetch } = engine(count);
+        rows.forEach((row, i) => (row.n = count - i));
+        const window = new PageWindow<Row>(fetch, { pageSize: 10, prefetchPages: 0 });
+        await window.load(0);
+        window.assumeDense();
+        for (const i of gone) if (i < rows.length) rows.splice(i, 1);
+        for (let i = 0; i < rows.length; i++) expect(await window.load(i)).toEqual(rows[i]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   it('keeps rows that arrive later out, so that nothing moves (catches a reload of page 0 without its border)', async () => {
     const { rows, fetch } = engine(30);
     const window = new PageWindow<Row>(fetch, { pageSize: 10 });

@@ -49,7 +49,11 @@ export function useLibraryList(filter: LibraryFilter): LibraryData {
         const [, counts] = await Promise.all([window.load(0), client.trajectories.counts({ filter: shownFilter })]);
         if (!wanted) return;
         if (window.error !== null) setState((s) => ({ ...s, error: window.error }));
-        else setState({ key, list: { window, total: window.knownTotal ?? counts.matching, filter: shownFilter }, counts, error: null });
+        else {
+          // Without a filter, and with nothing ever removed, the numbers of the rows are their places.
+          if (key === '' && counts.total === window.get(0)?.n) window.assumeDense();
+          setState({ key, list: { window, total: window.knownTotal ?? counts.matching, filter: shownFilter }, counts, error: null });
+        }
       } catch (error) {
         if (wanted) setState((s) => ({ ...s, error }));
       }
