@@ -4,6 +4,9 @@ const NBSP = '\u00a0';
 
 const exactFormats = new Map<string, Intl.NumberFormat>();
 
+// Making a format is slow, and lists write one per row.
+const dateTimeFormats = new Map<string, Intl.DateTimeFormat>();
+
 function exactFormat(lang: string): Intl.NumberFormat {
   let format = exactFormats.get(lang);
   if (!format) {
@@ -118,5 +121,10 @@ export function ago(then: number, now: number, lang: string): string {
 
 /** Date and time in full, for hovers. @param at epoch ms */
 export function dateTime(at: number, lang: string): string {
-  return new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'medium' }).format(at);
+  let format = dateTimeFormats.get(lang);
+  if (!format) {
+    format = new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'medium' });
+    dateTimeFormats.set(lang, format);
+  }
+  return format.format(at);
 }
