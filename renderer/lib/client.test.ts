@@ -4,7 +4,7 @@ import { RPCLink } from '@orpc/client/message-port';
 import { afterEach, expect, test } from 'vitest';
 import { contract } from '#shared/contract/index.ts';
 import { createEngine, EngineGoneError, type Engine } from './client.ts';
-import { follow } from './stream.ts';
+import { follow, keepFollowing } from './stream.ts';
 import type { TransportEvents } from './transports.ts';
 
 /** A host of the engine whose line can be cut and laid again: real oRPC over a real MessageChannel. */
@@ -122,6 +122,30 @@ test('a followed stream is opened again on the next line, and ends when it ends'
       if (event.total === 1) cut();
     },
     signal: new AbortController().signal,
+  });
+  expect(seen).toEqual([1, 2]);
+});
+
+// Bug: an engine that was stopped in order and started again leaves the status line standing still.
+test('a stream that ended in order is opened again on the next line', async () => {
+  const seen: number[] = [];
+  const abort = new AbortController();
+  const { engine, cut } = host({
+    list: async () => ({ items: [] }),
+    changes: async function* (line) {
+      yield { total: line, newest: line };
+      if (line === 1) setTimeout(cut, 0);
+    },
+  });
+  await keepFollowing({
+    connection: engine.connection,
+    open: (signal) => engine.client.trajectories.changes(undefined, { signal }),
+    onEvent: (event) => {
+      seen.push(event.total);
+      if (event.total === 2) abort.abort();
+    },
+    onError: (error) => seen.push(String(error).length),
+    signal: abort.signal,
   });
   expect(seen).toEqual([1, 2]);
 });

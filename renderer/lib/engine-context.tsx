@@ -3,7 +3,7 @@ import { useStore } from 'zustand';
 import type { Client } from '#shared/contract/index.ts';
 import type { Engine } from './client.ts';
 import type { ConnectionState } from './connection-state.ts';
-import { follow } from './stream.ts';
+import { keepFollowing } from './stream.ts';
 
 const EngineContext = createContext<Engine | null>(null);
 
@@ -88,12 +88,13 @@ export function useStream<T>(
   const key = JSON.stringify(deps);
   useEffect(() => {
     const abort = new AbortController();
-    follow<T>({
+    void keepFollowing<T>({
       connection: engine.connection,
       open: (signal) => newest.current.open(engine.client, signal),
       onEvent: (event) => newest.current.onEvent(event),
+      onError: (error) => newest.current.onError?.(error),
       signal: abort.signal,
-    }).catch((error: unknown) => newest.current.onError?.(error));
+    });
     return () => abort.abort();
   }, [engine, key]);
 }

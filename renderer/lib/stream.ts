@@ -36,6 +36,23 @@ export async function follow<T>({ connection, open, onEvent, signal }: FollowOpt
   }
 }
 
+/**
+ * Follows a stream for as long as `signal` allows: also one that ended by itself or failed is opened again on the next line,
+ * because an engine that shuts down in order ends its streams in order.
+ * @param onError the engine's own error, once for each time
+ */
+export async function keepFollowing<T>(options: FollowOptions<T> & { onError: (error: unknown) => void }): Promise<void> {
+  const { connection, signal, onError } = options;
+  while (!signal.aborted) {
+    try {
+      await follow(options);
+    } catch (error) {
+      onError(error);
+    }
+    if (!signal.aborted) await nextGeneration(connection, connection.getState().generation, signal);
+  }
+}
+
 function nextGeneration(connection: StoreApi<ConnectionState>, seen: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -5,6 +5,8 @@ import { useTranslation } from 'react-i18next';
 import { cx } from '../lib/cx.ts';
 
 export interface ToastOptions {
+  /** A toast of the same id is replaced; `useCloseToast` takes it away. */
+  id?: string;
   title: string;
   description?: string;
   kind?: 'info' | 'good' | 'bad';
@@ -70,14 +72,22 @@ function ToastList(): ReactNode {
   });
 }
 
+/** Takes away a toast that was given an id. */
+export function useCloseToast(): (id: string) => void {
+  const manager = use(ToastContext);
+  if (!manager) throw new Error('ToastProvider is missing.');
+  return manager.close;
+}
+
 /** Says something in passing. What must not be missed belongs in the screen, not in a toast. */
 export function useToasts(): (options: ToastOptions) => string {
   const manager = use(ToastContext);
   if (!manager) throw new Error('ToastProvider is missing.');
   return useCallback(
-    ({ title, description, kind = 'info', action, onGone, timeout }) => {
+    ({ id: wanted, title, description, kind = 'info', action, onGone, timeout }) => {
       let acted = false;
       const id = manager.add({
+        ...(wanted === undefined ? {} : { id: wanted }),
         title,
         description,
         data: { kind },

@@ -71,7 +71,7 @@ export function PromptGrid({ view, pages, onOpen }: { view: RunView; pages: Prom
           style={{ left: Math.min(hover.x + 10, Math.max(0, width - 320)), top: hover.y + 14 }}
         >
           <div className="num text-fg-3">
-            #{hover.index + 1} · {t(`app:outcome.${hovered}`)}
+            #{hover.index} · {t(`app:outcome.${hovered}`)}
           </div>
           <div className="line-clamp-2 break-words text-fg">{prompt?.prompt ?? '…'}</div>
           {prompt?.reason && <div className="line-clamp-2 text-fg-2">{prompt.reason}</div>}

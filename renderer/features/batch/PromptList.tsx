@@ -95,7 +95,7 @@ export function PromptList({ view, pages, onOpen }: { view: RunView; pages: Prom
                 className={cx('flex items-center gap-2.5 border-b border-line px-3.5 text-sm hover:bg-hover', row.index === at && 'bg-selected shadow-[inset_2px_0_var(--accent)]')}
               >
                 <OutcomeIcon state={state} />
-                <span className="num w-10 shrink-0 text-right text-xs text-fg-3">{f.exact(index + 1)}</span>
+                <span className="num w-10 shrink-0 text-right text-xs text-fg-3">#{index}</span>
                 {item ? <span className="min-w-0 flex-1 truncate">{item.prompt}</span> : <Skeleton className="h-3 flex-1" />}
                 {item?.reason && (
                   <span title={item.reason} className="max-w-[45%] truncate text-xs text-fg-3">

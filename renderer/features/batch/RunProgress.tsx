@@ -4,6 +4,7 @@ import type { ActiveRollout, RunSummary } from '#shared/contract/runs.ts';
 import { useFormat } from '../../lib/i18n.ts';
 import { Meter, Spinner } from '../../ui/Feedback.tsx';
 import { doneCount } from './run-codes.ts';
+import { activityText } from './activity.ts';
 import { Card } from './RunCards.tsx';
 import { BAR_COLORS, STATE_ORDER } from './states.ts';
 import { useNow } from './use-run.ts';
@@ -26,6 +27,8 @@ export function KpiCard({ run }: { run: RunSummary }): ReactNode {
   const f = useFormat();
   const done = doneCount(run);
   const live = run.state === 'running' || run.state === 'pausing';
+  // While pausing nothing new starts: the engine's estimate for the whole would be untrue.
+  const eta = run.state === 'running' ? run.etaMs : null;
   const average = done > 0 && run.elapsedMs > 0 ? done / (run.elapsedMs / 1000) : null;
   const perSecond = live ? run.ratePerSecond : average;
   const rate = perSecond === null ? null : f.rate(perSecond);
@@ -36,7 +39,7 @@ export function KpiCard({ run }: { run: RunSummary }): ReactNode {
         <Kpi label={t('kpi.done')} value={f.exact(done)} sub={t('kpi.doneOf', { total: f.exact(run.total), percent: f.percent(run.total === 0 ? 0 : done / run.total) })} />
         <Kpi label={t('kpi.rate')} value={rate ? rate.value : '–'} sub={`${t(`kpi.per.${rate?.per ?? 's'}`)}${live ? '' : t('kpi.average')}`} />
         {live ? (
-          <Kpi label={t('kpi.left')} value={run.etaMs === null ? '–' : f.clock(run.etaMs)} sub={run.etaMs === null ? t('kpi.leftUnknown') : t('kpi.leftHint')} />
+          <Kpi label={t('kpi.left')} value={eta === null ? '–' : f.clock(eta)} sub={t(run.state === 'pausing' ? 'kpi.leftPausing' : eta === null ? 'kpi.leftUnknown' : 'kpi.leftHint')} />
         ) : (
           <Kpi label={t('kpi.took')} value={f.clock(run.elapsedMs)} sub={t('kpi.tookHint')} />
         )}
@@ -91,7 +94,7 @@ export function RunningNow({ active, live, rows, onOpen }: { active: readonly Ac
                 <span className="min-w-0">
                   <span className="block truncate text-sm">{a.prompt}</span>
                   <span className="block truncate text-xs text-fg-3">
-                    {t('now.step', { turn: a.turn })} · {a.activity === 'thinking' ? t('now.thinking') : a.activity}
+                    {[a.turn > 0 ? t('now.step', { turn: a.turn }) : null, activityText(a.activity, t)].filter(Boolean).join(' · ')}
                   </span>
                 </span>
                 <span className="num text-xs text-fg-3">{f.duration(Math.max(1000, Math.floor((now - a.startedAt) / 1000) * 1000))}</span>

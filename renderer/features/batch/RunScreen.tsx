@@ -57,7 +57,7 @@ function RunBar({ run }: { run: RunSummary }): ReactNode {
       </span>
       {run.scripted && <ScriptedChip />}
       <span className="num min-w-0 flex-1 truncate text-fg-3">
-        {[fileName(run.spec.datasetFile), run.spec.model, t('run.workers', { count: run.spec.numWorkers })].join(' · ')}
+        {run.state === 'pausing' ? t('message.pausing', { count: run.states.running }) : [fileName(run.spec.datasetFile), run.spec.model, t('run.workers', { count: run.spec.numWorkers })].join(' · ')}
       </span>
       {can.pause && (
         <Button icon={CirclePause} hotkey="p" busy={busy === 'pause'} onClick={() => act('pause')}>
@@ -156,7 +156,6 @@ function RunMessage({ run }: { run: RunSummary }): ReactNode {
     );
   }
   if (run.state === 'interrupted') return <Banner live tone="warn" title={run.message ?? t('message.interrupted')} action={resumable(run) > 0 && resume}>{t('message.interruptedHint')}</Banner>;
-  if (run.state === 'pausing') return <Banner live tone="info" title={t('message.pausing', { count: run.states.running })} />;
   if (run.message) return <Banner live tone="info" title={run.message} />;
   return null;
 }

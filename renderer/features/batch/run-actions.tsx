@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { RunSummary } from '#shared/contract/runs.ts';
 import { useClient } from '../../lib/engine-context.tsx';
 import { useErrorText } from '../../lib/errors.ts';
-import { useToasts } from '../../ui/Toasts.tsx';
+import { useCloseToast, useToasts } from '../../ui/Toasts.tsx';
 
 export type RunVerb = 'pause' | 'resume' | 'cancel';
 
@@ -13,6 +13,7 @@ export function useRunActions(run: Pick<RunSummary, 'id' | 'name'> | undefined, 
   const errorText = useErrorText();
   const client = useClient();
   const toast = useToasts();
+  const close = useCloseToast();
   const [busy, setBusy] = useState<RunVerb | null>(null);
   const act = (verb: RunVerb): void => {
     if (!run || busy) return;
@@ -20,8 +21,10 @@ export function useRunActions(run: Pick<RunSummary, 'id' | 'name'> | undefined, 
     client.runs[verb]({ id: run.id })
       .then((after) => {
         onDone?.();
+        // Its offer to resume would be stale now.
+        if (verb === 'resume') close(`cancelled-${run.id}`);
         if (verb === 'cancel') {
-          toast({ title: t('toast.cancelled', { name: run.name, count: after.states.cancelled }), action: { label: t('action.resume'), run: () => act('resume') } });
+          toast({ id: `cancelled-${run.id}`, title: t('toast.cancelled', { name: run.name, count: after.states.cancelled }), action: { label: t('action.resume'), run: () => act('resume') } });
         }
       })
       .catch((error: unknown) => toast({ title: errorText(error), kind: 'bad' }))

@@ -9,7 +9,10 @@ export function useRun(id: string): { view: RunView | null; error: unknown } {
   const [error, setError] = useState<unknown>(null);
   useStream(
     (client, signal) => client.runs.watch({ id }, { signal }),
-    (event) => setView((v) => applyRunEvent(v, event)),
+    (event) => {
+      setView((v) => applyRunEvent(v, event));
+      setError(null);
+    },
     [id],
     setError,
   );
@@ -20,7 +23,7 @@ export function useRun(id: string): { view: RunView | null; error: unknown } {
 export function usePromptPages(id: string): PromptPages {
   const client = useClient();
   const [, redraw] = useState(0);
-  const pages = useMemo(() => new PromptPages(client, id, () => redraw((n) => n + 1)), [client, id]);
+  const pages = useMemo(() => new PromptPages(client.runs, id, () => redraw((n) => n + 1)), [client, id]);
   return pages;
 }
 
