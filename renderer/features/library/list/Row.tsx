@@ -47,7 +47,7 @@ export const Row = memo(function Row({ row, index, total, open, chosen, terms }:
   const outcome = outcomeOf(row);
   const tokens = row.usage.promptTokens + row.usage.completionTokens;
   const reason = row.exitReason !== null && row.exitReason !== 'completed' ? t(`exitShort.${row.exitReason}`) : null;
-  const origin = [row.runName ?? t('list.chat'), row.promptIndex === null ? null : `#${row.promptIndex}`, row.model, row.scripted ? t('scripted.chip', { ns: 'app' }) : null, reason];
+  const origin = [row.runName ?? (row.kind === 'chat' ? t('list.chat') : null), row.promptIndex === null ? null : `#${row.promptIndex}`, row.model, row.scripted ? t('scripted.chip', { ns: 'app' }) : null, reason];
   return (
     <div
       id={rowDomId(row.id)}

@@ -21,8 +21,10 @@ export function CutText({ text, part, label, numbersFrom = null, tone = 'plain',
   const { t } = useTranslation('library');
   const format = useFormat();
   const [open, toggle] = useFold(`${part}:text`, false);
-  const { head, hidden } = useMemo(() => headOf(text, SHORT_LINES, SHORT_CHARS), [text]);
-  const long = hidden > 0 && (text.length > INLINE_CHARS || lineCount(text) > INLINE_LINES);
+  const { head, hidden, long } = useMemo(() => {
+    const cut = headOf(text, SHORT_LINES, SHORT_CHARS);
+    return { ...cut, long: cut.hidden > 0 && (text.length > INLINE_CHARS || lineCount(text) > INLINE_LINES) };
+  }, [text]);
   if (open && long && !moreBytes) {
     return (
       <>

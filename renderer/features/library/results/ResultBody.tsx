@@ -49,16 +49,16 @@ export function ResultBody({ name, message, view, part }: { name: string; messag
 
 function Shown({ view, part, label, failed, more }: { view: ResultView; part: string; label: string; failed: boolean; more: { bytes: number; load: () => void; loading: boolean } | undefined }): ReactNode {
   const { t } = useTranslation('library');
+  // Once per result: it may have millions of characters.
+  const output = useMemo(() => (view.kind === 'terminal' || view.kind === 'text' ? cleanTerminal(view.text) : ''), [view]);
   switch (view.kind) {
-    case 'terminal': {
-      const output = cleanTerminal(view.text);
+    case 'terminal':
       return (
         <>
           {output.trim() === '' && !view.error ? <Note>{t('call.empty')}</Note> : output !== '' && <CutText text={output} part={part} label={label} moreBytes={more} />}
           {view.error && <Note bad>{view.error}</Note>}
         </>
       );
-    }
     case 'diff':
       return (
         <>
@@ -84,7 +84,7 @@ function Shown({ view, part, label, failed, more }: { view: ResultView; part: st
       return <CutText text={view.text} part={part} label={label} moreBytes={more} tone={failed ? 'bad' : 'plain'} />;
     }
     case 'text':
-      return view.text.trim() === '' ? <Note>{t('call.empty')}</Note> : <CutText text={cleanTerminal(view.text)} part={part} label={label} moreBytes={more} tone={failed ? 'bad' : 'plain'} />;
+      return view.text.trim() === '' ? <Note>{t('call.empty')}</Note> : <CutText text={output} part={part} label={label} moreBytes={more} tone={failed ? 'bad' : 'plain'} />;
   }
 }
 

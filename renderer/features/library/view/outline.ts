@@ -45,20 +45,21 @@ function resultEntry(turn: Extract<Turn, { kind: 'assistant' }>, index: number):
   const failed = results.find((r) => r !== null && (r.isError === true || exitCode(r) > 0));
   const seq = results.find((r) => r !== null)?.seq ?? turn.key;
   const telling = failed ?? (results.length === 1 ? results[0] : null);
-  const label: OutlineEntry['label'] = results.includes(null) ? { is: 'waiting' } : (telling && shortResult(telling)) || { is: failed ? 'error' : 'result' };
+  const label: OutlineEntry['label'] = results.includes(null) ? { is: 'waiting' } : (telling && shortResult(telling, failed !== undefined)) || { is: failed ? 'error' : 'result' };
   return { turn: index, seq, role: 'tool', failed: failed !== undefined, label };
 }
 
 function exitCode(message: StoredMessage): number {
-  const label = shortResult(message);
+  const label = shortResult(message, false);
   return label?.is === 'exit' ? Math.abs(label.code) : 0;
 }
 
 /** Exit code or number of hits, found at either end of the content without parsing it. */
-function shortResult(message: StoredMessage): OutlineEntry['label'] | null {
+function shortResult(message: StoredMessage, failed: boolean): OutlineEntry['label'] | null {
   const ends = message.content.length > 800 ? message.content.slice(0, 400) + message.content.slice(-400) : message.content;
   const exit = /"exit_code":\s*(-?\d+)/.exec(ends);
-  if (exit) return { is: 'exit', code: Number(exit[1]) };
+  // "exit 0" would belie a result that failed for another reason.
+  if (exit && !(failed && Number(exit[1]) === 0)) return { is: 'exit', code: Number(exit[1]) };
   const hits = /"total_count":\s*(\d+)/.exec(ends);
-  return hits ? { is: 'hits', count: Number(hits[1]) } : null;
+  return hits && !failed ? { is: 'hits', count: Number(hits[1]) } : null;
 }
