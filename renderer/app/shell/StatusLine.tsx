@@ -10,8 +10,8 @@ import { Kbd } from '../../ui/Kbd.tsx';
 export function StatusLine({ status, onKeys }: { status: AppStatus | null; onKeys: () => void }): ReactNode {
   const { t } = useTranslation('app');
   const f = useFormat();
-  const { phase } = useConnection();
-  const engine = { up: t('status.engine'), connecting: t('status.connecting'), lost: t('status.lost'), 'gave-up': t('status.gaveUp') }[phase];
+  const { phase, message } = useConnection();
+  const engine = { up: t('status.engine'), connecting: t('status.connecting'), lost: t('status.lost'), 'gave-up': t(message === 'refused' ? 'status.refused' : 'status.gaveUp') }[phase];
   const live = phase === 'up' ? status : null;
   const busy = live !== null && (live.runsActive > 0 || live.agentsActive > 0);
   return (
