@@ -14,6 +14,8 @@ export function Checkbox({ checked, onChange, label, count, hint, disabled = fal
         indeterminate={indeterminate}
         onCheckedChange={(value) => onChange(value)}
         disabled={disabled}
+        // It would take Enter for itself, and with it the key of the main button.
+        onKeyDown={(event) => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && event.preventBaseUIHandler()}
         className="grid size-3.5 shrink-0 place-items-center rounded-[3px] border-[1.5px] border-line-strong bg-raised data-checked:border-accent data-checked:bg-accent data-indeterminate:border-accent data-indeterminate:bg-accent"
       >
         <Base.Indicator className="text-on-accent">{indeterminate ? <Minus className="size-2.5" strokeWidth={3.5} /> : <Check className="size-2.5" strokeWidth={3.5} />}</Base.Indicator>

@@ -1,7 +1,7 @@
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Select as Base } from '@base-ui/react/select';
 import { Check, ChevronsUpDown } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { cx } from '../lib/cx.ts';
 
 const POPUP = 'max-h-[min(22rem,var(--available-height))] min-w-[var(--anchor-width)] overflow-y-auto rounded-m border border-line bg-raised p-1 shadow-pop outline-none';
@@ -61,8 +61,11 @@ export function SuggestInput({ value, onChange, suggestions, placeholder, empty,
   value: string; onChange: (value: string) => void; suggestions: readonly string[]; placeholder?: string; empty?: string;
   id?: string; 'aria-describedby'?: string | undefined; 'aria-invalid'?: true | undefined;
 }): ReactNode {
+  const [open, setOpen] = useState(false);
+  // An open list without a line in it would only cut off the rest of the page from screen readers.
+  const matches = empty !== undefined || suggestions.some((s) => s.toLowerCase().includes(value.trim().toLowerCase()));
   return (
-    <Autocomplete.Root items={suggestions} value={value} onValueChange={onChange} openOnInputClick limit={200}>
+    <Autocomplete.Root items={suggestions} value={value} onValueChange={onChange} open={open && matches} onOpenChange={setOpen} openOnInputClick limit={200}>
       <Autocomplete.Input
         {...aria}
         placeholder={placeholder}

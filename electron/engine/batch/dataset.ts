@@ -62,13 +62,13 @@ export async function* readDataset(path: string): AsyncGenerator<DatasetItem> {
       },
     };
     let index = 0;
-    let first: string | null = null;
+    let first: { line: number; reason: string; excerpt: string } | null = null;
     for await (const line of readLines(file, options)) {
       const item = readRow(line, decoder, index);
       if (item.type === 'row') index += 1;
       else if (item.type === 'rejected' && first === null) {
-        first = item.excerpt;
-        if (index === 0 && /^\s*\[/.test(first) && item.broken) throw wrongKind(path, first);
+        first = item;
+        if (index === 0 && /^\s*\[/.test(first.excerpt) && item.broken) throw wrongKind(path, first);
       }
       if (item.type === 'rejected') {
         const { broken: _, ...rejected } = item;
@@ -247,17 +247,18 @@ function refuseBinary(path: string, head: Buffer): void {
   if (kind !== null) throw new BatchError('invalid', `${basename(path)} is ${kind}. This reads JSONL: one JSON object with a "prompt" per line.`, { field: 'datasetFile' });
 }
 
-/** The whole file is of no use; its first line tells why. */
-function wrongKind(path: string, firstLine: string | null): BatchError {
+/** The whole file is of no use; the first line that was refused tells why. */
+function wrongKind(path: string, first: { line: number; reason: string; excerpt: string } | null): BatchError {
   const name = basename(path);
   const wanted = 'This reads JSONL: one JSON object with a "prompt" per line';
   const say = (what: string) => new BatchError('invalid', what, { field: 'datasetFile' });
-  if (firstLine === null) return say(`${name} is empty. ${wanted}.`);
+  if (first === null) return say(`${name} is empty. ${wanted}.`);
+  const firstLine = first.excerpt;
   if (firstLine.startsWith('[')) return say(`${name} is a JSON array. ${wanted}: write each element of the array on a line of its own.`);
   if (/^\{\s*$/.test(firstLine)) return say(`${name} is one JSON document over several lines. ${wanted}.`);
   const isTable = ['.csv', '.tsv'].includes(extname(name).toLowerCase()) || (!firstLine.startsWith('{') && /[,;\t]/.test(firstLine));
   if (isTable) return say(`${name} looks like a CSV table. ${wanted}.`);
-  return say(`${name} holds no valid row; its first line is ${JSON.stringify(firstLine)}. ${wanted}.`);
+  return say(`${name} holds no valid row. Line ${first.line}: ${first.reason} ${wanted}.`);
 }
 
 function cannotRead(path: string, error: unknown): BatchError {

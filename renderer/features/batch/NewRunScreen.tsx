@@ -106,7 +106,7 @@ function NewRunForm({ initial, data }: { initial: RunDraft; data: Setup }): Reac
       },
     );
   };
-  const noRows = count === 0;
+  const noRows = count === 0 || dataset.state.kind === 'failed';
   return (
     <Screen
       title={t('new.title')}
