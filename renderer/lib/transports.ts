@@ -1,3 +1,4 @@
+import { SHELL_CONNECT, SHELL_ENGINE, SHELL_PORT } from '#shared/shell.ts';
 import type { ClientLink } from '@orpc/client';
 import { RPCLink as PortLink } from '@orpc/client/message-port';
 import { RPCLink as SocketLink } from '@orpc/client/websocket';
@@ -67,7 +68,7 @@ export function desktopTransport(page: Window, events: TransportEvents): Transpo
     if (event.source !== page || typeof event.data !== 'object' || event.data === null) return;
     const { type, state } = event.data;
     const message = typeof event.data.message === 'string' ? event.data.message : null;
-    if (type === 'talaria:port' && event.ports[0]) {
+    if (type === SHELL_PORT && event.ports[0]) {
       drop();
       const port = new ClosablePort(event.ports[0]);
       current = port;
@@ -79,20 +80,20 @@ export function desktopTransport(page: Window, events: TransportEvents): Transpo
       const link: EngineLink = new PortLink<NoContext>({ port: port as unknown as MessagePort });
       port.start();
       events.opened(link);
-    } else if (type === 'talaria:engine' && state === 'down') {
+    } else if (type === SHELL_ENGINE && state === 'down') {
       const had = current !== null;
       drop();
       if (had) events.closed(message);
-    } else if (type === 'talaria:engine' && state === 'gave-up') {
+    } else if (type === SHELL_ENGINE && state === 'gave-up') {
       drop();
       events.gaveUp(message);
-    } else if (type === 'talaria:engine' && state === 'up' && current === null) {
+    } else if (type === SHELL_ENGINE && state === 'up' && current === null) {
       connect();
     }
   }
 
   function connect(): void {
-    page.postMessage({ type: 'talaria:connect' }, page.location.origin);
+    page.postMessage({ type: SHELL_CONNECT }, page.location.origin);
   }
 
   page.addEventListener('message', onMessage);
