@@ -77,7 +77,6 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
   useCommands(t('keys.list'), [
     { id: 'next-any', label: t('keys.next'), keys: 'shift+j', keysOnly: true, repeats: true, run: () => cursor.move(1) },
     { id: 'previous-any', label: t('keys.previous'), keys: 'shift+k', keysOnly: true, repeats: true, run: () => cursor.move(-1) },
-    { id: 'reload', label: t('keys.reload'), keys: '.', disabled: data.fresh === 0, run: data.reload },
   ]);
   useCommands(t('keys.view'), [
     { id: 'back', label: t('keys.back'), keys: 'Escape', also: ['ArrowLeft', 'h'], keysOnly: true, run: () => (twoPanes ? listRef.current?.focus() : close()) },

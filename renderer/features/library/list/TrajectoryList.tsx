@@ -98,7 +98,7 @@ export function TrajectoryList({ list, openId, selection, fresh, matching, stale
       <div className="relative min-h-0 flex-1">
         {fresh > 0 && (
           <div className="absolute inset-x-0 top-2 z-10 flex justify-center" role="status">
-            <Button variant="primary" icon={ArrowUp} className="rounded-full! shadow-pop" title={t('list.freshHint')} onClick={onReload}>
+            <Button variant="primary" icon={ArrowUp} hotkey="." hotkeyLabel={t('keys.reload')} className="rounded-full! shadow-pop" title={t('list.freshHint')} onClick={onReload}>
               {t('list.fresh', { count: fresh, shown: format.exact(fresh) })}
             </Button>
           </div>

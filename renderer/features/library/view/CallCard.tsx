@@ -3,7 +3,7 @@ import { memo, useMemo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { cx } from '../../../lib/cx.ts';
 import { useFormat, type Format } from '../../../lib/i18n.ts';
-import { Spinner } from '../../../ui/Feedback.tsx';
+import { Spinner } from '../../../ui/Spinner.tsx';
 import { parseDiff } from '../results/diff.ts';
 import { Fields } from '../results/Fields.tsx';
 import { fieldsOf, mainArgument, viewOfResult, type ResultView } from '../results/result-view.ts';

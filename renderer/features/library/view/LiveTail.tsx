@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useStore } from 'zustand';
-import { Spinner } from '../../../ui/Feedback.tsx';
+import { Spinner } from '../../../ui/Spinner.tsx';
 import { cleanTerminal } from '../../../ui/clean-text.ts';
 import { Markdown } from '../../../ui/Markdown.tsx';
 import type { Transcript } from './transcript.ts';

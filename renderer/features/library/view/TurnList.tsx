@@ -4,7 +4,7 @@ import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, u
 import { useTranslation } from 'react-i18next';
 import type { TrajectoryDetail } from '#shared/trajectory.ts';
 import { Button } from '../../../ui/Button.tsx';
-import { Spinner } from '../../../ui/Feedback.tsx';
+import { Spinner } from '../../../ui/Spinner.tsx';
 import { LiveTail } from './LiveTail.tsx';
 import { Stats } from './Stats.tsx';
 import { TurnBlock } from './TurnBlock.tsx';
