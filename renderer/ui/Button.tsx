@@ -3,7 +3,7 @@ import { useRef, type ButtonHTMLAttributes, type ReactNode, type Ref } from 'rea
 import { useTranslation } from 'react-i18next';
 import { useCommands } from '../lib/commands.tsx';
 import { cx } from '../lib/cx.ts';
-import { Spinner } from './Feedback.tsx';
+import { Spinner } from './Spinner.tsx';
 import { Kbd } from './Kbd.tsx';
 import { Tooltip } from './Tooltip.tsx';
 

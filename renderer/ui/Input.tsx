@@ -1,5 +1,5 @@
 import { Search, X } from 'lucide-react';
-import { useRef, type InputHTMLAttributes, type ReactNode, type Ref, type TextareaHTMLAttributes } from 'react';
+import { useRef, type InputHTMLAttributes, type ReactNode, type Ref } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCommands } from '../lib/commands.tsx';
 import { cx } from '../lib/cx.ts';
@@ -9,10 +9,6 @@ const BOX = 'w-full min-w-0 rounded-m border border-line-strong bg-raised px-2 t
 
 export function Input({ className, mono = false, ...rest }: InputHTMLAttributes<HTMLInputElement> & { mono?: boolean; ref?: Ref<HTMLInputElement> }): ReactNode {
   return <input type="text" spellCheck={false} autoComplete="off" {...rest} className={cx(BOX, 'h-7', mono && 'font-mono', className)} />;
-}
-
-export function TextArea({ className, ...rest }: TextareaHTMLAttributes<HTMLTextAreaElement> & { ref?: Ref<HTMLTextAreaElement> }): ReactNode {
-  return <textarea {...rest} className={cx(BOX, 'py-1.5', className)} />;
 }
 
 /** Whole numbers as text, so that a half-typed value is never rewritten under the hand. */

@@ -142,20 +142,20 @@ function LibraryLink({ run }: { run: RunSummary }): ReactNode {
 /** Why a run is not simply going on, and what to do. */
 function RunMessage({ run }: { run: RunSummary }): ReactNode {
   const { t } = useTranslation(['batch', 'app']);
-  const { busy, act } = useRunActions(run);
-  const resume = (
-    <Button busy={busy === 'resume'} onClick={() => act('resume')}>
-      {t('action.resume')}
-    </Button>
-  );
   if (run.state === 'failed') {
     return (
-      <Banner live tone="bad" title={run.message ?? t('message.failed')} action={<><LinkButton to="/settings">{t('message.toSettings')}</LinkButton>{resume}</>}>
+      <Banner live tone="bad" title={run.message ?? t('message.failed')} action={<LinkButton to="/settings">{t('message.toSettings')}</LinkButton>}>
         {t('message.failedHint')}
       </Banner>
     );
   }
-  if (run.state === 'interrupted') return <Banner live tone="warn" title={run.message ?? t('message.interrupted')} action={resumable(run) > 0 && resume}>{t('message.interruptedHint')}</Banner>;
+  if (run.state === 'interrupted') {
+    return (
+      <Banner live tone="warn" title={run.message ?? t('message.interrupted')}>
+        {run.message ? null : t('message.interruptedHint')}
+      </Banner>
+    );
+  }
   if (run.message) return <Banner live tone="info" title={run.message} />;
   return null;
 }

@@ -10,12 +10,15 @@ import { Stats } from './Stats.tsx';
 import { TurnBlock } from './TurnBlock.tsx';
 import type { Transcript } from './transcript.ts';
 import { answerIndex, type Turn } from './turns.ts';
+import { rangesOf } from './use-marks.ts';
 
 export interface TurnListHandle {
   focus: () => void;
   go: (turn: number) => void;
   /** To the last turn, also when it has yet to be loaded. */
   goEnd: () => void;
+  /** Scrolls to the first place of a text within a turn, when it is out of sight. */
+  reveal: (turn: number, text: string) => void;
 }
 
 /** How near the end still counts as reading along, px. */
@@ -87,6 +90,14 @@ export function TurnList({ transcript, turns, detail, complete, current, onCurre
     goEnd: () => {
       endWanted.current = !complete;
       go(turns.length - 1);
+    },
+    reveal: (turn, text) => {
+      const el = scroller.current;
+      const block = el?.querySelector(`[data-index="${turn}"]`);
+      const place = block && rangesOf(block, text.trim().toLowerCase())[0]?.getBoundingClientRect();
+      if (!el || !place) return;
+      const box = el.getBoundingClientRect();
+      if (place.top < box.top || place.bottom > box.bottom) el.scrollTop += place.top - box.top - box.height / 3;
     },
   }), [go, complete, turns.length]);
   useEffect(() => {
