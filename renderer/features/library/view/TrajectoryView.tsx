@@ -12,6 +12,7 @@ import { EmptyState, ErrorState, Skeleton } from '../../../ui/Feedback.tsx';
 import { useToasts } from '../../../ui/Toasts.tsx';
 import { contentLoader, ViewProvider } from './context.tsx';
 import { turnAsText } from './copy.ts';
+import { FindBar } from './FindBar.tsx';
 import { createFolds, toggleTurn } from './folds.ts';
 import { Outline } from './Outline.tsx';
 import { outlineOf } from './outline.ts';
@@ -19,6 +20,7 @@ import { RawView } from './RawView.tsx';
 import type { Transcript } from './transcript.ts';
 import { TurnList, type TurnListHandle } from './TurnList.tsx';
 import type { Turn } from './turns.ts';
+import { useMarks } from './use-marks.ts';
 import { useTranscript } from './use-transcript.ts';
 import { ViewHeader } from './ViewHeader.tsx';
 
@@ -45,6 +47,10 @@ function Opened({ transcript, active, onClose, onRetry, ref }: { transcript: Tra
   const { detail, turns, complete, loaded, error } = useStore(transcript.state);
   const [raw, setRaw] = useState(false);
   const [current, setCurrent] = useState(0);
+  // How often the find bar was asked for since it was closed.
+  const [finding, setFinding] = useState(0);
+  const [query, setQuery] = useState('');
+  const turnsPlace = useRef<HTMLDivElement>(null);
   const list = useRef<TurnListHandle>(null);
   const wide = useWide(OUTLINE_PX);
   const folds = useState(() => {
@@ -68,6 +74,13 @@ function Opened({ transcript, active, onClose, onRetry, ref }: { transcript: Tra
   const step = (by: number): void => go(Math.min(Math.max(0, current + by), turns.length - 1));
   const turn = turns[current];
   const reading = !raw && turns.length > 0;
+  useMarks(turnsPlace, finding > 0 && reading ? query : '');
+  const goToFound = useCallback((found: number) => {
+    list.current?.go(found);
+    // Once it is drawn: the place itself, when the turn is longer than the screen.
+    requestAnimationFrame(() => requestAnimationFrame(() => list.current?.reveal(found, query)));
+  }, [query]);
+
   useImperativeHandle(ref, () => ({
     focus: () => {
       list.current?.focus();
@@ -83,6 +96,7 @@ function Opened({ transcript, active, onClose, onRetry, ref }: { transcript: Tra
     { id: 'previous-turn', label: t('keys.previousTurn'), keys: '[', keysOnly: true, repeats: true, disabled: !reading, run: () => step(-1) },
     { id: 'fold', label: t('keys.fold'), keys: 'o', keysOnly: true, disabled: !reading, run: () => turn && toggleTurn(folds, turn) },
     { id: 'fold-all', label: t('keys.foldAll'), keys: 'shift+o', disabled: !reading, run: foldAll },
+    { id: 'find', label: t('find.label'), keys: 'mod+f', whileTyping: true, disabled: !reading, run: () => setFinding((n) => n + 1) },
     { id: 'copy-turn', label: t('keys.copyTurn'), keys: 'c', disabled: !reading, run: () => turn && copyTurn(turn) },
     { id: 'copy-id', label: t('keys.copyId'), run: () => copy(id) },
     { id: 'copy-link', label: t('keys.copyLink'), run: copyLink },
@@ -117,7 +131,25 @@ function Opened({ transcript, active, onClose, onRetry, ref }: { transcript: Tra
                 <Outline entries={entries} current={current} onGo={go} />
               </div>
             )}
-            <TurnList ref={list} transcript={transcript} turns={turns} detail={detail} complete={complete} current={current} onCurrent={setCurrent} onCopy={copyTurn} />
+            <div ref={turnsPlace} className="relative flex min-h-0 min-w-0 flex-1">
+              {finding > 0 && (
+                <FindBar
+                  turns={turns}
+                  asked={finding}
+                  complete={complete}
+                  query={query}
+                  onQuery={setQuery}
+                  current={current}
+                  folds={folds}
+                  onGo={goToFound}
+                  onClose={() => {
+                    setFinding(0);
+                    list.current?.focus();
+                  }}
+                />
+              )}
+              <TurnList ref={list} transcript={transcript} turns={turns} detail={detail} complete={complete} current={current} onCurrent={setCurrent} onCopy={copyTurn} />
+            </div>
           </div>
         ) : (
           <TurnSkeletons />
