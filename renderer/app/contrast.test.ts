@@ -28,7 +28,10 @@ const GROUNDS = ['bg', 'bg-raised', 'bg-sunken', 'bg-hover', 'bg-selected', 'bg-
 const PAIRS: [string, string][] = [
   ...TEXTS.flatMap((text) => GROUNDS.map((ground): [string, string] => [text, ground])),
   ...['good', 'warn', 'bad', 'info', 'accent'].map((tone): [string, string] => [tone, `${tone}-soft`]),
-  ...['good', 'warn', 'bad', 'info', 'accent'].flatMap((tone): [string, string][] => [['fg', `${tone}-soft`], ['fg-2', `${tone}-soft`]]),
+  ...['good', 'warn', 'bad', 'info', 'accent'].flatMap((tone): [string, string][] => [
+    ['fg', `${tone}-soft`],
+    ['fg-2', `${tone}-soft`],
+  ]),
   ['fg-on-accent', 'accent'],
 ];
 

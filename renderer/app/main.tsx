@@ -15,7 +15,9 @@ async function start(): Promise<void> {
   const prefs = createPrefs();
   const words = await createI18n(resolveLanguage(prefs.getState().language, navigator.languages));
   applyPrefs(prefs, words, window);
-  const engine = createEngine((events) => (hostKind(document) === 'desktop' ? desktopTransport(window, events) : browserTransport(window, events)));
+  const engine = createEngine((events) =>
+    hostKind(document) === 'desktop' ? desktopTransport(window, events) : browserTransport(window, events),
+  );
   const commands = createCommandRegistry(/Mac|iPhone|iPad/.test(navigator.platform));
   const toasts = Toast.createToastManager<{ kind: 'info' | 'good' | 'bad' }>();
   const root = document.getElementById('root');

@@ -8,7 +8,14 @@ import { follow, keepFollowing } from './stream.ts';
 import type { TransportEvents } from './transports.ts';
 
 /** A host of the engine whose line can be cut and laid again: real oRPC over a real MessageChannel. */
-function host(handlers: { list: () => Promise<{ items: [] }>; remove?: () => Promise<{ removed: number }>; changes?: (line: number) => AsyncGenerator<{ total: number; newest: number }> }, { patienceMs, refused = false }: { patienceMs?: number; refused?: boolean } = {}) {
+function host(
+  handlers: {
+    list: () => Promise<{ items: [] }>;
+    remove?: () => Promise<{ removed: number }>;
+    changes?: (line: number) => AsyncGenerator<{ total: number; newest: number }>;
+  },
+  { patienceMs, refused = false }: { patienceMs?: number; refused?: boolean } = {},
+) {
   let line = 0;
   let cut: (() => void) | null = null;
   let events: TransportEvents | null = null;
@@ -19,8 +26,11 @@ function host(handlers: { list: () => Promise<{ items: [] }>; remove?: () => Pro
     const { port1, port2 } = new MessageChannel();
     const mine = line;
     const router = {
-      runs: { list: os.runs.list.handler(handlers.list), remove: os.runs.remove.handler(handlers.remove ?? (async () => ({ removed: 0 }))) },
-      trajectories: { changes: os.trajectories.changes.handler(() => (handlers.changes ?? (async function* () {}))(mine)) },
+      runs: {
+        list: os.runs.list.handler(handlers.list),
+        remove: os.runs.remove.handler(handlers.remove ?? (async () => ({ removed: 0 }))),
+      },
+      trajectories: { changes: os.trajectories.changes.handler(() => (handlers.changes ?? async function* () {})(mine)) },
     };
     new RPCHandler(router).upgrade(port1);
     port1.start();

@@ -27,9 +27,23 @@ export interface Engine {
 
 /** Calls that only read: asked again without a word when the line broke under them. */
 const READS = new Set([
-  'app.info', 'settings.get', 'settings.models', 'settings.testProvider', 'datasets.inspect', 'runs.list', 'runs.get', 'runs.prompts', 'runs.options',
-  'trajectories.list', 'trajectories.counts', 'trajectories.get', 'trajectories.messages', 'trajectories.content', 'trajectories.raw',
-  'exports.preview', 'exports.folder',
+  'app.info',
+  'settings.get',
+  'settings.models',
+  'settings.testProvider',
+  'datasets.inspect',
+  'runs.list',
+  'runs.get',
+  'runs.prompts',
+  'runs.options',
+  'trajectories.list',
+  'trajectories.counts',
+  'trajectories.get',
+  'trajectories.messages',
+  'trajectories.content',
+  'trajectories.raw',
+  'exports.preview',
+  'exports.folder',
 ]);
 
 /**
@@ -104,7 +118,12 @@ export function createEngine(makeTransport: (events: TransportEvents) => Transpo
   };
 }
 
-function whenUp(connection: StoreApi<ConnectionState>, current: () => EngineLink | null, patienceMs: number, signal: AbortSignal | undefined): Promise<EngineLink> {
+function whenUp(
+  connection: StoreApi<ConnectionState>,
+  current: () => EngineLink | null,
+  patienceMs: number,
+  signal: AbortSignal | undefined,
+): Promise<EngineLink> {
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void): void => {
       clearTimeout(timer);

@@ -49,11 +49,19 @@ export function createCommandRegistry(mac: boolean): CommandRegistry {
 
   function bindings(): Bound[] {
     return layers.getState().layers.flatMap((layer) =>
-      layer.commands.filter((c) => !c.disabled).flatMap((command) =>
-        [command.keys, ...(command.also ?? [])].filter((k) => k !== undefined).map((keys) => ({
-          keys, command, whileTyping: command.whileTyping, inDialog: command.inDialog, repeats: command.repeats,
-        })),
-      ),
+      layer.commands
+        .filter((c) => !c.disabled)
+        .flatMap((command) =>
+          [command.keys, ...(command.also ?? [])]
+            .filter((k) => k !== undefined)
+            .map((keys) => ({
+              keys,
+              command,
+              whileTyping: command.whileTyping,
+              inDialog: command.inDialog,
+              repeats: command.repeats,
+            })),
+        ),
     );
   }
 
@@ -120,7 +128,10 @@ export function useCommands(title: string, commands: readonly Command[], active 
     const layer: CommandLayer = {
       id,
       title,
-      commands: (JSON.parse(shape) as Omit<Command, 'run'>[]).map((c) => ({ ...c, run: () => newest.current.find((n) => n.id === c.id)?.run() })),
+      commands: (JSON.parse(shape) as Omit<Command, 'run'>[]).map((c) => ({
+        ...c,
+        run: () => newest.current.find((n) => n.id === c.id)?.run(),
+      })),
     };
     registry.layers.setState((s) => {
       const at = s.layers.findIndex((l) => l.id === id);

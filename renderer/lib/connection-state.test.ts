@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { INITIAL_CONNECTION, MAX_ATTEMPTS, nextConnection, retryDelayMs, type ConnectionEvent, type ConnectionState } from './connection-state.ts';
+import {
+  INITIAL_CONNECTION,
+  MAX_ATTEMPTS,
+  nextConnection,
+  retryDelayMs,
+  type ConnectionEvent,
+  type ConnectionState,
+} from './connection-state.ts';
 
 function run(events: readonly ConnectionEvent[], from: ConnectionState = INITIAL_CONNECTION): ConnectionState {
   return events.reduce((state, event) => nextConnection(state, event, 1_000), from);

@@ -44,7 +44,12 @@ export function useLoad<T>(load: (client: Client, signal: AbortSignal) => Promis
   const client = useClient();
   const { generation } = useConnection();
   const key = JSON.stringify(deps);
-  const [state, setState] = useState<{ key: string; data: T | undefined; error: unknown; loading: boolean }>({ key, data: undefined, error: null, loading: true });
+  const [state, setState] = useState<{ key: string; data: T | undefined; error: unknown; loading: boolean }>({
+    key,
+    data: undefined,
+    error: null,
+    loading: true,
+  });
   const [tick, setTick] = useState(0);
   const newest = useRef(load);
   useEffect(() => {

@@ -6,7 +6,19 @@ const spaces = (text: string): string => text.replaceAll('\u00a0', ' ');
 
 // Bug: 999,950 tokens shown as "1000k".
 test('compact changes the unit before the number grows a fourth digit', () => {
-  expect([0, 7, 999, 1000, 18_204, 99_949, 99_950, 999_400, 999_950, 48_112_000, 2_500_000_000].map(compact)).toEqual(['0', '7', '999', '1k', '18.2k', '99.9k', '100k', '999k', '1M', '48.1M', '2.5G']);
+  expect([0, 7, 999, 1000, 18_204, 99_949, 99_950, 999_400, 999_950, 48_112_000, 2_500_000_000].map(compact)).toEqual([
+    '0',
+    '7',
+    '999',
+    '1k',
+    '18.2k',
+    '99.9k',
+    '100k',
+    '999k',
+    '1M',
+    '48.1M',
+    '2.5G',
+  ]);
 });
 
 // Bug: a short number that is off by more than its last digit.
@@ -33,7 +45,11 @@ test('percent keeps all and nothing for all and nothing', () => {
 
 // Bug: "60 s", "59 m 60 s" at the borders of units.
 test('duration carries over at the borders', () => {
-  expect([0, 240, 1_000, 4_240, 9_949, 9_951, 59_499, 59_500, 124_000, 3_599_600, 11_100_000, 183_600_000].map((ms) => spaces(duration(ms, 'en')))).toEqual(['0 ms', '240 ms', '1 s', '4.2 s', '9.9 s', '10 s', '59 s', '1 m 00 s', '2 m 04 s', '1 h 00 m', '3 h 05 m', '2 d 3 h']);
+  expect(
+    [0, 240, 1_000, 4_240, 9_949, 9_951, 59_499, 59_500, 124_000, 3_599_600, 11_100_000, 183_600_000].map((ms) =>
+      spaces(duration(ms, 'en')),
+    ),
+  ).toEqual(['0 ms', '240 ms', '1 s', '4.2 s', '9.9 s', '10 s', '59 s', '1 m 00 s', '2 m 04 s', '1 h 00 m', '3 h 05 m', '2 d 3 h']);
   expect(spaces(duration(124_000, 'zh-CN'))).toBe('2 分 04 秒');
 });
 
@@ -44,7 +60,11 @@ test('clock counts down in minutes, then hours', () => {
 test('bytes, money, rate and exact say what they mean', () => {
   expect([812, 4300, 268_000_000].map((n) => spaces(bytes(n)))).toEqual(['812 B', '4.2 KB', '256 MB']);
   expect([0, 0.0042, 0.021, 56.2].map(money)).toEqual(['$0', '$0.0042', '$0.021', '$56.20']);
-  expect([61.4, 0.5, 0.001].map(rate)).toEqual([{ value: '61.4', per: 's' }, { value: '30', per: 'min' }, { value: '3.6', per: 'h' }]);
+  expect([61.4, 0.5, 0.001].map(rate)).toEqual([
+    { value: '61.4', per: 's' },
+    { value: '30', per: 'min' },
+    { value: '3.6', per: 'h' },
+  ]);
   expect(exact(128_406, 'en')).toBe('128,406');
 });
 

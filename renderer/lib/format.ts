@@ -25,7 +25,11 @@ export function exact(n: number, lang: string): string {
 export function compact(n: number): string {
   const abs = Math.abs(n);
   if (abs < 1000) return String(Number.isInteger(n) ? n : Number(n.toFixed(1)));
-  for (const [size, unit] of [[1e3, 'k'], [1e6, 'M'], [1e9, 'G']] as const) {
+  for (const [size, unit] of [
+    [1e3, 'k'],
+    [1e6, 'M'],
+    [1e9, 'G'],
+  ] as const) {
     // 999,950 would round to "1000.0k": it belongs to the next unit.
     if (abs < size * 999.95 || unit === 'G') {
       const value = n / size;

@@ -30,7 +30,10 @@ test.each(NAMESPACES)('%s fills the same values in both languages', (namespace) 
     const wanted = new Set(holes(text));
     // `count` chooses the plural; a language may leave the number itself to another value.
     const given = holes(zh.get(key) ?? '').filter((name) => name !== 'count');
-    expect(given.filter((name) => !wanted.has(name)), key).toEqual([]);
+    expect(
+      given.filter((name) => !wanted.has(name)),
+      key,
+    ).toEqual([]);
   }
 });
 

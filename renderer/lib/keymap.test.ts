@@ -3,10 +3,25 @@ import { activatesByKey, comboOf, keyCaps, matchKey, mayFire, takesKeys, type Ch
 
 function press(key: string, more: Partial<KeyPress> & { altGr?: boolean } = {}): KeyPress {
   const { altGr = false, ...rest } = more;
-  return { key, code: '', ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, repeat: false, isComposing: false, getModifierState: (name) => name === 'AltGraph' && altGr, ...rest };
+  return {
+    key,
+    code: '',
+    ctrlKey: false,
+    metaKey: false,
+    altKey: false,
+    shiftKey: false,
+    repeat: false,
+    isComposing: false,
+    getModifierState: (name) => name === 'AltGraph' && altGr,
+    ...rest,
+  };
 }
 
-function element(tagName: string, attributes: Record<string, string> = {}, more: { type?: string; isContentEditable?: boolean } = {}): { tagName: string; getAttribute(name: string): string | null; type?: string; isContentEditable?: boolean } {
+function element(
+  tagName: string,
+  attributes: Record<string, string> = {},
+  more: { type?: string; isContentEditable?: boolean } = {},
+): { tagName: string; getAttribute(name: string): string | null; type?: string; isContentEditable?: boolean } {
   return { tagName, getAttribute: (name) => attributes[name] ?? null, ...more };
 }
 
@@ -71,8 +86,18 @@ describe('mayFire', () => {
 });
 
 describe('matchKey', () => {
-  const bindings = [{ keys: 'g g', id: 'top' }, { keys: 'g l', id: 'library' }, { keys: 'j', id: 'old' }, { keys: 'j', id: 'new' }];
-  const step = (combo: string, waiting: Chord | null, now: number, repeat = false): ReturnType<typeof matchKey<(typeof bindings)[number]>> => matchKey(bindings, combo, press(combo, { repeat }), OPEN, waiting, now);
+  const bindings = [
+    { keys: 'g g', id: 'top' },
+    { keys: 'g l', id: 'library' },
+    { keys: 'j', id: 'old' },
+    { keys: 'j', id: 'new' },
+  ];
+  const step = (
+    combo: string,
+    waiting: Chord | null,
+    now: number,
+    repeat = false,
+  ): ReturnType<typeof matchKey<(typeof bindings)[number]>> => matchKey(bindings, combo, press(combo, { repeat }), OPEN, waiting, now);
 
   test('the layer registered last wins', () => {
     expect(step('j', null, 0).binding?.id).toBe('new');

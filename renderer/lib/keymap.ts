@@ -72,7 +72,12 @@ export interface Chord {
  * @returns the binding to run, and the chord that now waits for its second key
  */
 export function matchKey<B extends KeyBinding>(
-  bindings: readonly B[], combo: string, press: Pick<KeyPress, 'repeat'>, place: KeyPlace, waiting: Chord | null, now: number,
+  bindings: readonly B[],
+  combo: string,
+  press: Pick<KeyPress, 'repeat'>,
+  place: KeyPlace,
+  waiting: Chord | null,
+  now: number,
 ): { binding: B | null; waiting: Chord | null } {
   const usable = bindings.filter((b) => mayFire(b, combo, press, place));
   if (waiting && now <= waiting.until && !press.repeat) {
@@ -81,11 +86,22 @@ export function matchKey<B extends KeyBinding>(
   }
   const single = usable.findLast((b) => b.keys === combo);
   if (single) return { binding: single, waiting: null };
-  if (!press.repeat && usable.some((b) => b.keys.startsWith(`${combo} `))) return { binding: null, waiting: { first: combo, until: now + CHORD_MS } };
+  if (!press.repeat && usable.some((b) => b.keys.startsWith(`${combo} `)))
+    return { binding: null, waiting: { first: combo, until: now + CHORD_MS } };
   return { binding: null, waiting: null };
 }
 
-const TYPING_ROLES = new Set(['textbox', 'combobox', 'listbox', 'option', 'searchbox', 'spinbutton', 'slider', 'menuitem', 'menuitemradio']);
+const TYPING_ROLES = new Set([
+  'textbox',
+  'combobox',
+  'listbox',
+  'option',
+  'searchbox',
+  'spinbutton',
+  'slider',
+  'menuitem',
+  'menuitemradio',
+]);
 const PLAIN_INPUTS = new Set(['button', 'checkbox', 'radio', 'submit', 'reset', 'file', 'image']);
 
 interface ElementLike {
@@ -114,7 +130,19 @@ export function activatesByKey(el: ElementLike): boolean {
 }
 
 const SYMBOLS: Record<string, string> = {
-  ArrowUp: '↑', ArrowDown: '↓', ArrowLeft: '←', ArrowRight: '→', Escape: 'Esc', Enter: '↵', Backspace: '⌫', Delete: 'Del', Home: 'Home', End: 'End', PageUp: 'PgUp', PageDown: 'PgDn', Space: 'Space',
+  ArrowUp: '↑',
+  ArrowDown: '↓',
+  ArrowLeft: '←',
+  ArrowRight: '→',
+  Escape: 'Esc',
+  Enter: '↵',
+  Backspace: '⌫',
+  Delete: 'Del',
+  Home: 'Home',
+  End: 'End',
+  PageUp: 'PgUp',
+  PageDown: 'PgDn',
+  Space: 'Space',
 };
 
 /** How a combination is written for people: ["Ctrl", "K"] or ["⌘", "K"]; chords give one array per key. */

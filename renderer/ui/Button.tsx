@@ -33,7 +33,18 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
 }
 
 /** A push button. One `primary` per screen, named with its count. */
-export function Button({ variant = 'default', icon: Icon, hotkey, hotkeyLabel, hotkeyInDialog, busy = false, className, children, ref, ...rest }: ButtonProps): ReactNode {
+export function Button({
+  variant = 'default',
+  icon: Icon,
+  hotkey,
+  hotkeyLabel,
+  hotkeyInDialog,
+  busy = false,
+  className,
+  children,
+  ref,
+  ...rest
+}: ButtonProps): ReactNode {
   const own = useRef<HTMLButtonElement | null>(null);
   const label = hotkeyLabel ?? (typeof children === 'string' ? children : (rest['aria-label'] ?? ''));
   useHotkeyOf(own, hotkey, label, (rest.disabled ?? false) || busy, hotkeyInDialog);
@@ -58,11 +69,19 @@ export function Button({ variant = 'default', icon: Icon, hotkey, hotkeyLabel, h
   );
 }
 
-function useHotkeyOf(own: { current: HTMLElement | null }, hotkey: string | undefined, label: string, disabled: boolean, inDialog: boolean | undefined): void {
+function useHotkeyOf(
+  own: { current: HTMLElement | null },
+  hotkey: string | undefined,
+  label: string,
+  disabled: boolean,
+  inDialog: boolean | undefined,
+): void {
   const { t } = useTranslation('app');
   useCommands(
     t('keys.screen'),
-    hotkey ? [{ id: 'press', label, keys: hotkey, disabled, inDialog, whileTyping: hotkey.startsWith('mod+'), run: () => own.current?.click() }] : [],
+    hotkey
+      ? [{ id: 'press', label, keys: hotkey, disabled, inDialog, whileTyping: hotkey.startsWith('mod+'), run: () => own.current?.click() }]
+      : [],
     hotkey !== undefined,
   );
 }
@@ -76,7 +95,19 @@ export interface IconButtonProps extends Omit<ButtonProps, 'children' | 'icon' |
 }
 
 /** A button that is only an icon: its label is the tooltip and the accessible name. */
-export function IconButton({ icon: Icon, label, size = 'md', variant = 'ghost', hotkey, hotkeyLabel, hotkeyInDialog, pressed, className, ref, ...rest }: IconButtonProps): ReactNode {
+export function IconButton({
+  icon: Icon,
+  label,
+  size = 'md',
+  variant = 'ghost',
+  hotkey,
+  hotkeyLabel,
+  hotkeyInDialog,
+  pressed,
+  className,
+  ref,
+  ...rest
+}: IconButtonProps): ReactNode {
   const own = useRef<HTMLButtonElement | null>(null);
   useHotkeyOf(own, hotkey, hotkeyLabel ?? label, rest.disabled ?? false, hotkeyInDialog);
   return (
@@ -106,7 +137,21 @@ export function IconButton({ icon: Icon, label, size = 'md', variant = 'ghost', 
 }
 
 /** A link of the page ("/library?run=x") that looks like a button. */
-export function LinkButton({ to, variant = 'default', icon: Icon, hotkey, className, children }: { to: string; variant?: ButtonVariant; icon?: LucideIcon; hotkey?: string; className?: string; children: ReactNode }): ReactNode {
+export function LinkButton({
+  to,
+  variant = 'default',
+  icon: Icon,
+  hotkey,
+  className,
+  children,
+}: {
+  to: string;
+  variant?: ButtonVariant;
+  icon?: LucideIcon;
+  hotkey?: string;
+  className?: string;
+  children: ReactNode;
+}): ReactNode {
   const own = useRef<HTMLAnchorElement | null>(null);
   useHotkeyOf(own, hotkey, typeof children === 'string' ? children : '', false, undefined);
   return (

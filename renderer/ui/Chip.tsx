@@ -19,7 +19,10 @@ const TONES: Record<Tone, string> = {
 /** A short state or property. */
 export function Chip({ tone = 'neutral', title, children }: { tone?: Tone; title?: string | undefined; children: ReactNode }): ReactNode {
   return (
-    <span title={title} className={cx('inline-flex h-[18px] shrink-0 items-center rounded-full px-1.5 text-2xs font-medium whitespace-nowrap', TONES[tone])}>
+    <span
+      title={title}
+      className={cx('inline-flex h-[18px] shrink-0 items-center rounded-full px-1.5 text-2xs font-medium whitespace-nowrap', TONES[tone])}
+    >
       {children}
     </span>
   );
@@ -38,14 +41,26 @@ const ICONS: Record<State, { icon: LucideIcon; tone: string }> = {
 };
 
 export const OUTCOME_TONES: Record<State, Tone> = {
-  completed: 'good', partial: 'warn', failed: 'bad', discarded: 'neutral', cancelled: 'neutral', running: 'accent', pending: 'neutral',
+  completed: 'good',
+  partial: 'warn',
+  failed: 'bad',
+  discarded: 'neutral',
+  cancelled: 'neutral',
+  running: 'accent',
+  pending: 'neutral',
 };
 
 /** The 14 px mark of an outcome or prompt state; says its name to screen readers. */
 export function OutcomeIcon({ state }: { state: State }): ReactNode {
   const { t } = useTranslation('app');
   const { icon: Icon, tone } = ICONS[state];
-  return <Icon role="img" aria-label={t(`outcome.${state}`)} className={cx('size-3.5 shrink-0', tone, state === 'running' && 'animate-spin [animation-duration:1.6s]')} />;
+  return (
+    <Icon
+      role="img"
+      aria-label={t(`outcome.${state}`)}
+      className={cx('size-3.5 shrink-0', tone, state === 'running' && 'animate-spin [animation-duration:1.6s]')}
+    />
+  );
 }
 
 /** The outcome as a chip with its name. */

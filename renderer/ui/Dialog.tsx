@@ -39,7 +39,9 @@ export function Dialog({ open, onClose, title, description, footer, width = 'md'
     return false;
   };
   // A field first, else the dialog itself: a button would show its hint, and Esc would close only that.
-  const firstFocus = (): HTMLElement | null => popup.current?.querySelector<HTMLElement>('[data-dialog-body] :is(input, textarea, [role="combobox"]):not([tabindex="-1"])') ?? popup.current;
+  const firstFocus = (): HTMLElement | null =>
+    popup.current?.querySelector<HTMLElement>('[data-dialog-body] :is(input, textarea, [role="combobox"]):not([tabindex="-1"])') ??
+    popup.current;
   return (
     <Base.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Base.Portal>
@@ -60,14 +62,25 @@ export function Dialog({ open, onClose, title, description, footer, width = 'md'
               <header className="flex items-start gap-3 px-4 pt-3">
                 <div className="min-w-0 flex-1">
                   <Base.Title className="text-lg font-semibold">{title}</Base.Title>
-                  {description && <Base.Description render={<div />} className="mt-0.5 text-fg-2">{description}</Base.Description>}
+                  {description && (
+                    <Base.Description render={<div />} className="mt-0.5 text-fg-2">
+                      {description}
+                    </Base.Description>
+                  )}
                 </div>
-                <button type="button" aria-label={t('action.close')} onClick={onClose} className="grid size-[22px] shrink-0 place-items-center rounded-m text-fg-2 hover:bg-hover hover:text-fg">
+                <button
+                  type="button"
+                  aria-label={t('action.close')}
+                  onClick={onClose}
+                  className="grid size-[22px] shrink-0 place-items-center rounded-m text-fg-2 hover:bg-hover hover:text-fg"
+                >
                   <X className="size-3.5" aria-hidden="true" />
                 </button>
               </header>
             )}
-            <div data-dialog-body="" className={cx('min-h-0 flex-1', !bare && 'overflow-y-auto px-4 py-3')}>{children}</div>
+            <div data-dialog-body="" className={cx('min-h-0 flex-1', !bare && 'overflow-y-auto px-4 py-3')}>
+              {children}
+            </div>
             {footer && <footer className="flex flex-wrap justify-end gap-2 border-t border-line px-4 py-3">{footer}</footer>}
           </Base.Popup>
         </Base.Viewport>
@@ -77,8 +90,24 @@ export function Dialog({ open, onClose, title, description, footer, width = 'md'
 }
 
 /** Asks before something that cannot be undone; with `typeName` the name must be typed first. */
-export function ConfirmDialog({ open, onClose, title, children, confirm, typeName, busy = false, onConfirm }: {
-  open: boolean; onClose: () => void; title: string; children: ReactNode; confirm: string; typeName?: string; busy?: boolean; onConfirm: () => void;
+export function ConfirmDialog({
+  open,
+  onClose,
+  title,
+  children,
+  confirm,
+  typeName,
+  busy = false,
+  onConfirm,
+}: {
+  open: boolean;
+  onClose: () => void;
+  title: string;
+  children: ReactNode;
+  confirm: string;
+  typeName?: string;
+  busy?: boolean;
+  onConfirm: () => void;
 }): ReactNode {
   const { t } = useTranslation('app');
   const [typed, setTyped] = useState('');
@@ -106,7 +135,15 @@ export function ConfirmDialog({ open, onClose, title, children, confirm, typeNam
         {children}
         {typeName !== undefined && (
           <Field label={t('confirm.typeName', { name: typeName })}>
-            {(props) => <Input {...props} mono value={typed} onChange={(e) => setTyped(e.target.value)} onKeyDown={(e) => e.key === 'Enter' && allowed && !busy && onConfirm()} />}
+            {(props) => (
+              <Input
+                {...props}
+                mono
+                value={typed}
+                onChange={(e) => setTyped(e.target.value)}
+                onKeyDown={(e) => e.key === 'Enter' && allowed && !busy && onConfirm()}
+              />
+            )}
           </Field>
         )}
       </div>

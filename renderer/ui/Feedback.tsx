@@ -11,7 +11,17 @@ export function Skeleton({ className }: { className: string }): ReactNode {
 }
 
 /** What belongs here, and the one next step. */
-export function EmptyState({ icon: Icon, title, children, action }: { icon: LucideIcon; title: string; children?: ReactNode; action?: ReactNode }): ReactNode {
+export function EmptyState({
+  icon: Icon,
+  title,
+  children,
+  action,
+}: {
+  icon: LucideIcon;
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
+}): ReactNode {
   return (
     <div className="grid h-full place-content-center justify-items-center gap-2 p-6 text-center">
       <Icon className="mb-1 size-7 text-fg-3" strokeWidth={1.5} aria-hidden="true" />
@@ -40,7 +50,10 @@ export function ErrorState({ error, onRetry, title }: { error: unknown; onRetry?
 
 /** Everything known about an error, for a report. */
 export function errorDetails(error: unknown): string {
-  if (error instanceof Error) return [error.stack ?? `${error.name}: ${error.message}`, error.cause === undefined ? '' : `Cause: ${errorDetails(error.cause)}`].filter(Boolean).join('\n');
+  if (error instanceof Error)
+    return [error.stack ?? `${error.name}: ${error.message}`, error.cause === undefined ? '' : `Cause: ${errorDetails(error.cause)}`]
+      .filter(Boolean)
+      .join('\n');
   return String(error);
 }
 
@@ -49,12 +62,17 @@ export function CopyButton({ text, label }: { text: () => string; label?: string
   const { t } = useTranslation('app');
   const [state, setState] = useState<'idle' | 'done' | 'failed'>('idle');
   const copy = (): void => {
-    navigator.clipboard.writeText(text()).then(() => setState('done'), () => setState('failed'));
+    navigator.clipboard.writeText(text()).then(
+      () => setState('done'),
+      () => setState('failed'),
+    );
     setTimeout(() => setState('idle'), 2000);
   };
   return (
     <Button variant="ghost" onClick={copy}>
-      <span aria-live="polite">{state === 'done' ? t('action.copied') : state === 'failed' ? t('action.copyFailed') : (label ?? t('action.copyDetails'))}</span>
+      <span aria-live="polite">
+        {state === 'done' ? t('action.copied') : state === 'failed' ? t('action.copyFailed') : (label ?? t('action.copyDetails'))}
+      </span>
     </Button>
   );
 }
@@ -63,7 +81,19 @@ const BANNERS = { info: 'bg-info-soft text-fg', warn: 'bg-warn-soft text-fg', ba
 const BANNER_ICONS = { info: 'text-info', warn: 'text-warn', bad: 'text-bad', good: 'text-good' };
 
 /** A message that belongs to the whole screen. */
-export function Banner({ tone, title, children, action, live = false }: { tone: keyof typeof BANNERS; title: ReactNode; children?: ReactNode; action?: ReactNode; live?: boolean }): ReactNode {
+export function Banner({
+  tone,
+  title,
+  children,
+  action,
+  live = false,
+}: {
+  tone: keyof typeof BANNERS;
+  title: ReactNode;
+  children?: ReactNode;
+  action?: ReactNode;
+  live?: boolean;
+}): ReactNode {
   const Icon = tone === 'info' ? Info : TriangleAlert;
   return (
     <div role={live ? 'status' : undefined} className={cx('flex items-start gap-2.5 rounded-m px-3 py-2', BANNERS[tone])}>
@@ -78,10 +108,29 @@ export function Banner({ tone, title, children, action, live = false }: { tone: 
 }
 
 /** A bar made of parts, e.g. outcomes. @param parts shares in any unit @param total the whole, in the same unit */
-export function Meter({ parts, total, label, className }: { parts: readonly { key: string; value: number; color: string }[]; total: number; label: string; className?: string }): ReactNode {
+export function Meter({
+  parts,
+  total,
+  label,
+  className,
+}: {
+  parts: readonly { key: string; value: number; color: string }[];
+  total: number;
+  label: string;
+  className?: string;
+}): ReactNode {
   return (
     <div role="img" aria-label={label} className={cx('flex h-2 overflow-hidden rounded-full bg-hover', className)}>
-      {parts.map((p) => p.value > 0 && <i key={p.key} className="block h-full transition-[width]" style={{ width: `${(p.value / Math.max(1, total)) * 100}%`, background: p.color }} />)}
+      {parts.map(
+        (p) =>
+          p.value > 0 && (
+            <i
+              key={p.key}
+              className="block h-full transition-[width]"
+              style={{ width: `${(p.value / Math.max(1, total)) * 100}%`, background: p.color }}
+            />
+          ),
+      )}
     </div>
   );
 }
@@ -89,8 +138,18 @@ export function Meter({ parts, total, label, className }: { parts: readonly { ke
 /** Plain progress of one piece of work; `value` null = unknown. */
 export function Progress({ value, label }: { value: number | null; label: string }): ReactNode {
   return (
-    <div role="progressbar" aria-label={label} aria-valuemin={0} aria-valuemax={100} aria-valuenow={value === null ? undefined : Math.round(value * 100)} className="h-1.5 overflow-hidden rounded-full bg-hover">
-      <i className={cx('block h-full rounded-full bg-accent transition-[width]', value === null && 'w-1/3 animate-pulse')} style={value === null ? undefined : { width: `${value * 100}%` }} />
+    <div
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={value === null ? undefined : Math.round(value * 100)}
+      className="h-1.5 overflow-hidden rounded-full bg-hover"
+    >
+      <i
+        className={cx('block h-full rounded-full bg-accent transition-[width]', value === null && 'w-1/3 animate-pulse')}
+        style={value === null ? undefined : { width: `${value * 100}%` }}
+      />
     </div>
   );
 }

@@ -7,7 +7,19 @@ export interface FieldControlProps {
 }
 
 /** Ties a label, a hint and an error to one control: spread the given props on it. */
-export function Field({ label, hint, error, aside, children }: { label: ReactNode; hint?: ReactNode; error?: string | null | undefined; aside?: ReactNode; children: (props: FieldControlProps) => ReactNode }): ReactNode {
+export function Field({
+  label,
+  hint,
+  error,
+  aside,
+  children,
+}: {
+  label: ReactNode;
+  hint?: ReactNode;
+  error?: string | null | undefined;
+  aside?: ReactNode;
+  children: (props: FieldControlProps) => ReactNode;
+}): ReactNode {
   const id = useId();
   const described = [hint ? `${id}-hint` : null, error ? `${id}-error` : null].filter(Boolean).join(' ');
   return (

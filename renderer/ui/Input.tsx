@@ -7,24 +7,61 @@ import { Kbd } from './Kbd.tsx';
 
 const BOX = 'w-full min-w-0 rounded-m border border-line-strong bg-raised px-2 text-sm text-fg aria-invalid:border-bad disabled:opacity-60';
 
-export function Input({ className, mono = false, ...rest }: InputHTMLAttributes<HTMLInputElement> & { mono?: boolean; ref?: Ref<HTMLInputElement> }): ReactNode {
+export function Input({
+  className,
+  mono = false,
+  ...rest
+}: InputHTMLAttributes<HTMLInputElement> & { mono?: boolean; ref?: Ref<HTMLInputElement> }): ReactNode {
   return <input type="text" spellCheck={false} autoComplete="off" {...rest} className={cx(BOX, 'h-7', mono && 'font-mono', className)} />;
 }
 
 /** Whole numbers as text, so that a half-typed value is never rewritten under the hand. */
-export function NumberInput({ value, onChange, className, ...rest }: Omit<InputHTMLAttributes<HTMLInputElement>, 'value' | 'onChange'> & { value: string; onChange: (text: string) => void }): ReactNode {
-  return <Input inputMode="numeric" {...rest} value={value} onChange={(e) => onChange(e.target.value.replace(/[^\d]/g, ''))} className={cx('num', className)} />;
+export function NumberInput({
+  value,
+  onChange,
+  className,
+  ...rest
+}: Omit<InputHTMLAttributes<HTMLInputElement>, 'value' | 'onChange'> & { value: string; onChange: (text: string) => void }): ReactNode {
+  return (
+    <Input
+      inputMode="numeric"
+      {...rest}
+      value={value}
+      onChange={(e) => onChange(e.target.value.replace(/[^\d]/g, ''))}
+      className={cx('num', className)}
+    />
+  );
 }
 
 /** A search box. `hotkey` (usually "/") focuses it; Esc clears, then leaves it; `onEnter` hands the focus on. */
-export function SearchInput({ value, onChange, label, placeholder, hotkey, onEnter, className }: {
-  value: string; onChange: (text: string) => void; label: string; placeholder?: string; hotkey?: string; onEnter?: () => void; className?: string;
+export function SearchInput({
+  value,
+  onChange,
+  label,
+  placeholder,
+  hotkey,
+  onEnter,
+  className,
+}: {
+  value: string;
+  onChange: (text: string) => void;
+  label: string;
+  placeholder?: string;
+  hotkey?: string;
+  onEnter?: () => void;
+  className?: string;
 }): ReactNode {
   const { t } = useTranslation('app');
   const own = useRef<HTMLInputElement>(null);
-  useCommands(t('keys.screen'), hotkey ? [{ id: 'focus', label, keys: hotkey, run: () => own.current?.select() }] : [], hotkey !== undefined);
+  useCommands(
+    t('keys.screen'),
+    hotkey ? [{ id: 'focus', label, keys: hotkey, run: () => own.current?.select() }] : [],
+    hotkey !== undefined,
+  );
   return (
-    <div className={cx('flex h-[26px] items-center gap-2 rounded-m border border-line bg-raised px-2 focus-within:border-accent', className)}>
+    <div
+      className={cx('flex h-[26px] items-center gap-2 rounded-m border border-line bg-raised px-2 focus-within:border-accent', className)}
+    >
       <Search className="size-3.5 shrink-0 text-fg-3" aria-hidden="true" />
       <input
         ref={own}

@@ -13,7 +13,15 @@ export interface MenuItem {
 }
 
 /** A menu on a button. `null` among the items draws a line. */
-export function Menu({ trigger, items, align = 'end' }: { trigger: ReactElement; items: readonly (MenuItem | null)[]; align?: 'start' | 'end' }): ReactNode {
+export function Menu({
+  trigger,
+  items,
+  align = 'end',
+}: {
+  trigger: ReactElement;
+  items: readonly (MenuItem | null)[];
+  align?: 'start' | 'end';
+}): ReactNode {
   return (
     <Base.Root>
       <Base.Trigger render={trigger as ReactElement<Record<string, unknown>>} />
@@ -28,7 +36,10 @@ export function Menu({ trigger, items, align = 'end' }: { trigger: ReactElement;
                   key={item.id}
                   disabled={item.disabled ?? false}
                   onClick={item.run}
-                  className={cx('flex h-7 cursor-default items-center gap-2 rounded-s px-2 text-sm select-none data-disabled:opacity-50 data-highlighted:bg-hover', item.danger ? 'text-bad' : 'text-fg')}
+                  className={cx(
+                    'flex h-7 cursor-default items-center gap-2 rounded-s px-2 text-sm select-none data-disabled:opacity-50 data-highlighted:bg-hover',
+                    item.danger ? 'text-bad' : 'text-fg',
+                  )}
                 >
                   {item.icon && <item.icon className="size-3.5" aria-hidden="true" />}
                   {item.label}

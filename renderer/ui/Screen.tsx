@@ -2,7 +2,13 @@ import { useEffect, type ReactNode } from 'react';
 import { ErrorBoundary } from './ErrorBoundary.tsx';
 
 /** One screen: its bar (title at the left, what `bar` gives after it), its content, its document title, its own error boundary. */
-export function Screen({ title, crumb, documentTitle, bar, children }: {
+export function Screen({
+  title,
+  crumb,
+  documentTitle,
+  bar,
+  children,
+}: {
   /** Plain text or nodes; `documentTitle` is needed when it is not plain. */
   title: ReactNode;
   /** Where this screen lies, before the title ("Batch /"). */

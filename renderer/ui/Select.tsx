@@ -4,8 +4,10 @@ import { Check, ChevronsUpDown } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { cx } from '../lib/cx.ts';
 
-const POPUP = 'max-h-[min(22rem,var(--available-height))] min-w-[var(--anchor-width)] overflow-y-auto rounded-m border border-line bg-raised p-1 shadow-pop outline-none';
-const ITEM = 'flex min-h-7 cursor-default items-center gap-2 rounded-s px-2 py-1 text-sm text-fg select-none data-highlighted:bg-hover data-disabled:opacity-50';
+const POPUP =
+  'max-h-[min(22rem,var(--available-height))] min-w-[var(--anchor-width)] overflow-y-auto rounded-m border border-line bg-raised p-1 shadow-pop outline-none';
+const ITEM =
+  'flex min-h-7 cursor-default items-center gap-2 rounded-s px-2 py-1 text-sm text-fg select-none data-highlighted:bg-hover data-disabled:opacity-50';
 
 export interface Option<T extends string> {
   value: T;
@@ -15,16 +17,36 @@ export interface Option<T extends string> {
 }
 
 /** A closed list of choices. Give `label` when no Field names it. */
-export function Select<T extends string>({ value, onChange, options, label, className, ...aria }: {
-  value: T; onChange: (value: T) => void; options: readonly Option<T>[]; label?: string; className?: string;
-  id?: string; 'aria-describedby'?: string | undefined; 'aria-invalid'?: true | undefined;
+export function Select<T extends string>({
+  value,
+  onChange,
+  options,
+  label,
+  className,
+  ...aria
+}: {
+  value: T;
+  onChange: (value: T) => void;
+  options: readonly Option<T>[];
+  label?: string;
+  className?: string;
+  id?: string;
+  'aria-describedby'?: string | undefined;
+  'aria-invalid'?: true | undefined;
 }): ReactNode {
   return (
-    <Base.Root value={value} onValueChange={(next) => next !== null && onChange(next)} items={options.map((o) => ({ value: o.value, label: o.label }))}>
+    <Base.Root
+      value={value}
+      onValueChange={(next) => next !== null && onChange(next)}
+      items={options.map((o) => ({ value: o.value, label: o.label }))}
+    >
       <Base.Trigger
         {...aria}
         aria-label={label}
-        className={cx('inline-flex h-7 min-w-0 items-center justify-between gap-2 rounded-m border border-line-strong bg-raised px-2 text-sm text-fg hover:bg-hover aria-invalid:border-bad', className)}
+        className={cx(
+          'inline-flex h-7 min-w-0 items-center justify-between gap-2 rounded-m border border-line-strong bg-raised px-2 text-sm text-fg hover:bg-hover aria-invalid:border-bad',
+          className,
+        )}
       >
         <span className="min-w-0 truncate">
           <Base.Value />
@@ -57,15 +79,36 @@ export function Select<T extends string>({ value, onChange, options, label, clas
 }
 
 /** Free text with suggestions, e.g. a model name from the provider's list. */
-export function SuggestInput({ value, onChange, suggestions, placeholder, empty, ...aria }: {
-  value: string; onChange: (value: string) => void; suggestions: readonly string[]; placeholder?: string; empty?: string;
-  id?: string; 'aria-describedby'?: string | undefined; 'aria-invalid'?: true | undefined;
+export function SuggestInput({
+  value,
+  onChange,
+  suggestions,
+  placeholder,
+  empty,
+  ...aria
+}: {
+  value: string;
+  onChange: (value: string) => void;
+  suggestions: readonly string[];
+  placeholder?: string;
+  empty?: string;
+  id?: string;
+  'aria-describedby'?: string | undefined;
+  'aria-invalid'?: true | undefined;
 }): ReactNode {
   const [open, setOpen] = useState(false);
   // An open list without a line in it would only cut off the rest of the page from screen readers.
   const matches = empty !== undefined || suggestions.some((s) => s.toLowerCase().includes(value.trim().toLowerCase()));
   return (
-    <Autocomplete.Root items={suggestions} value={value} onValueChange={onChange} open={open && matches} onOpenChange={setOpen} openOnInputClick limit={200}>
+    <Autocomplete.Root
+      items={suggestions}
+      value={value}
+      onValueChange={onChange}
+      open={open && matches}
+      onOpenChange={setOpen}
+      openOnInputClick
+      limit={200}
+    >
       <Autocomplete.Input
         {...aria}
         placeholder={placeholder}
@@ -91,7 +134,17 @@ export function SuggestInput({ value, onChange, suggestions, placeholder, empty,
 }
 
 /** Two to four choices side by side, moved through by arrow keys. */
-export function Segmented<T extends string>({ value, onChange, options, label }: { value: T; onChange: (value: T) => void; options: readonly { value: T; label: string }[]; label: string }): ReactNode {
+export function Segmented<T extends string>({
+  value,
+  onChange,
+  options,
+  label,
+}: {
+  value: T;
+  onChange: (value: T) => void;
+  options: readonly { value: T; label: string }[];
+  label: string;
+}): ReactNode {
   const move = (from: number, step: number, el: HTMLElement): void => {
     const at = (from + step + options.length) % options.length;
     const next = options[at];
@@ -115,7 +168,10 @@ export function Segmented<T extends string>({ value, onChange, options, label }:
             e.preventDefault();
             move(i, step, e.currentTarget);
           }}
-          className={cx('h-[22px] rounded-[5px] px-2.5 text-sm whitespace-nowrap', o.value === value ? 'bg-raised font-medium text-fg shadow-[0_1px_2px_rgb(0_0_0/0.12)]' : 'text-fg-2 hover:text-fg')}
+          className={cx(
+            'h-[22px] rounded-[5px] px-2.5 text-sm whitespace-nowrap',
+            o.value === value ? 'bg-raised font-medium text-fg shadow-[0_1px_2px_rgb(0_0_0/0.12)]' : 'text-fg-2 hover:text-fg',
+          )}
         >
           {o.label}
         </button>

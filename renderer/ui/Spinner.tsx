@@ -8,7 +8,10 @@ export function Spinner({ label, className }: { label?: string; className?: stri
       role={label ? 'status' : undefined}
       aria-label={label}
       aria-hidden={label ? undefined : true}
-      className={cx('inline-block size-3.5 shrink-0 animate-spin rounded-full border-[1.5px] border-current border-r-transparent opacity-80', className)}
+      className={cx(
+        'inline-block size-3.5 shrink-0 animate-spin rounded-full border-[1.5px] border-current border-r-transparent opacity-80',
+        className,
+      )}
     />
   );
 }

@@ -11,7 +11,9 @@ const LINE_PX = 18;
  * @param label says what the region is @param firstLine number of the first line; null = no numbers
  * @param className must give it a height (or a maximum)
  */
-export function TextViewer({ text, label, firstLine = null, className }: { text: string; label: string; firstLine?: number | null; className?: string }): ReactNode {
+export function TextViewer({ text, label, firstLine = null, className }: {
+  text: string; label: string; firstLine?: number | null; className?: string;
+}): ReactNode {
   const lines = useMemo(() => splitLines(text), [text]);
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({

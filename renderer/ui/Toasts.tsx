@@ -63,7 +63,10 @@ function ToastList(): ReactNode {
             <Toast.Description className="text-sm break-words text-fg-2" />
           </div>
           <Toast.Action className="h-[22px] shrink-0 rounded-m border border-line-strong px-2 text-sm font-medium hover:bg-hover" />
-          <Toast.Close aria-label={t('action.close')} className="grid size-[22px] shrink-0 place-items-center rounded-m text-fg-3 hover:bg-hover hover:text-fg">
+          <Toast.Close
+            aria-label={t('action.close')}
+            className="grid size-[22px] shrink-0 place-items-center rounded-m text-fg-3 hover:bg-hover hover:text-fg"
+          >
             <X className="size-3.5" aria-hidden="true" />
           </Toast.Close>
         </Toast.Content>

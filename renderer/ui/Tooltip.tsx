@@ -3,7 +3,17 @@ import type { ReactElement, ReactNode } from 'react';
 import { Kbd } from './Kbd.tsx';
 
 /** A hint on hover and focus. The child must take a ref and spread props; its own accessible name stays its own. */
-export function Tooltip({ content, keys, side = 'bottom', children }: { content: ReactNode; keys?: string; side?: 'top' | 'bottom' | 'left' | 'right'; children: ReactElement }): ReactNode {
+export function Tooltip({
+  content,
+  keys,
+  side = 'bottom',
+  children,
+}: {
+  content: ReactNode;
+  keys?: string;
+  side?: 'top' | 'bottom' | 'left' | 'right';
+  children: ReactElement;
+}): ReactNode {
   return (
     <Base.Root>
       <Base.Trigger render={children as ReactElement<Record<string, unknown>>} />

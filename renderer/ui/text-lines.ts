@@ -17,7 +17,7 @@ export function splitLines(text: string, pieceMax = PIECE_MAX): ShownLine[] {
       shown.push({ text: line, number });
       return;
     }
-    for (let at = 0; at < line.length; ) {
+    for (let at = 0; at < line.length;) {
       let end = Math.min(line.length, at + pieceMax);
       if (end < line.length && /[\uD800-\uDBFF]/.test(line.charAt(end - 1)) && end - 1 > at) end--;
       shown.push({ text: line.slice(at, end), number: at === 0 ? number : null });

@@ -36,12 +36,19 @@ export function EngineBanner(): ReactNode {
 
   if (!shown || phase === 'up') return null;
   const refused = message === 'refused';
-  const title = phase === 'gave-up' ? t(refused ? 'engine.refused' : 'engine.gaveUp') : phase === 'lost' ? t('engine.lost') : t('engine.connecting');
-  const hint = phase === 'gave-up' ? t(refused ? 'engine.refusedHint' : 'engine.gaveUpHint') : phase === 'lost' ? t('engine.lostHint') : null;
+  const title =
+    phase === 'gave-up' ? t(refused ? 'engine.refused' : 'engine.gaveUp') : phase === 'lost' ? t('engine.lost') : t('engine.connecting');
+  const hint =
+    phase === 'gave-up' ? t(refused ? 'engine.refusedHint' : 'engine.gaveUpHint') : phase === 'lost' ? t('engine.lostHint') : null;
   return (
     // Over the screen, not above it: what is being read or typed must not move.
     <div className="fixed bottom-[calc(var(--status)+10px)] left-[calc(var(--rail)+10px)] z-30 w-[min(720px,calc(100vw-var(--rail)-20px))] rounded-m shadow-pop">
-      <Banner live tone={phase === 'gave-up' ? 'bad' : 'warn'} title={title} action={<Button onClick={engine.retry}>{t('action.retry')}</Button>}>
+      <Banner
+        live
+        tone={phase === 'gave-up' ? 'bad' : 'warn'}
+        title={title}
+        action={<Button onClick={engine.retry}>{t('action.retry')}</Button>}
+      >
         {[refused ? null : message, hint].filter(Boolean).join(' ')}
       </Banner>
     </div>

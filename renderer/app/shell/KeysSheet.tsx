@@ -23,7 +23,10 @@ export function KeysSheet({ open, onClose }: { open: boolean; onClose: () => voi
             <h3 className="mb-1 text-xs font-semibold text-fg-3">{title}</h3>
             <dl className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-4">
               {commands.map((c) => (
-                <div key={`${c.id}${c.keys}`} className="col-span-2 grid grid-cols-subgrid items-center border-b border-line py-1 text-sm last:border-0">
+                <div
+                  key={`${c.id}${c.keys}`}
+                  className="col-span-2 grid grid-cols-subgrid items-center border-b border-line py-1 text-sm last:border-0"
+                >
                   <dt className="truncate">{c.label}</dt>
                   <dd className="flex items-center gap-2">
                     <span className="sr-only">{[c.keys, ...(c.also ?? [])].join(', ')}</span>

@@ -20,7 +20,8 @@ export function Palette({ open, onClose }: { open: boolean; onClose: () => void 
   );
 }
 
-const GROUP = '[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-semibold [&_[cmdk-group-heading]]:text-fg-3';
+const GROUP =
+  '[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-semibold [&_[cmdk-group-heading]]:text-fg-3';
 
 function PaletteList({ onClose }: { onClose: () => void }): ReactNode {
   const { t } = useTranslation('app');
@@ -33,10 +34,20 @@ function PaletteList({ onClose }: { onClose: () => void }): ReactNode {
     onClose();
     setTimeout(run, 0);
   };
-  const actions = layers.toReversed().flatMap((layer) => layer.commands.filter((c) => !c.keysOnly && !c.disabled && !c.inDialog && c.label).map((c) => ({ ...c, layer: layer.id })));
+  const actions = layers
+    .toReversed()
+    .flatMap((layer) =>
+      layer.commands.filter((c) => !c.keysOnly && !c.disabled && !c.inDialog && c.label).map((c) => ({ ...c, layer: layer.id })),
+    );
   return (
     <Command label={t('palette.title')} loop className="flex max-h-[60vh] min-h-0 flex-col">
-      <Command.Input autoFocus value={text} onValueChange={setText} placeholder={t('palette.placeholder')} className="h-11 shrink-0 border-b border-line bg-transparent px-4 text-lg outline-none" />
+      <Command.Input
+        autoFocus
+        value={text}
+        onValueChange={setText}
+        placeholder={t('palette.placeholder')}
+        className="h-11 shrink-0 border-b border-line bg-transparent px-4 text-lg outline-none"
+      />
       <Command.List className="min-h-0 flex-1 overflow-y-auto p-1.5">
         <Command.Empty className="p-6 text-center text-fg-3">{t('palette.empty')}</Command.Empty>
         {actions.length > 0 && (
@@ -55,18 +66,39 @@ function PaletteList({ onClose }: { onClose: () => void }): ReactNode {
         {runs.data && runs.data.items.length > 0 && (
           <Command.Group heading={t('palette.runs')} className={GROUP}>
             {runs.data.items.slice(0, 50).map((r) => (
-              <Item key={r.id} value={`run-${r.id}`} icon={ListChecks} label={r.name} aside={t(`runState.${r.state}`)} onSelect={then(() => navigate(`/batch/${r.id}`))} />
+              <Item
+                key={r.id}
+                value={`run-${r.id}`}
+                icon={ListChecks}
+                label={r.name}
+                aside={t(`runState.${r.state}`)}
+                onSelect={then(() => navigate(`/batch/${r.id}`))}
+              />
             ))}
           </Command.Group>
         )}
         <Command.Group heading={t('palette.theme')} className={GROUP}>
           {THEMES.map((theme) => (
-            <Item key={theme} value={`theme-${theme}`} icon={SunMoon} label={`${t('palette.theme')}: ${t(`theme.${theme}`)}`} current={prefs.theme === theme} onSelect={then(() => setPrefs({ theme }))} />
+            <Item
+              key={theme}
+              value={`theme-${theme}`}
+              icon={SunMoon}
+              label={`${t('palette.theme')}: ${t(`theme.${theme}`)}`}
+              current={prefs.theme === theme}
+              onSelect={then(() => setPrefs({ theme }))}
+            />
           ))}
         </Command.Group>
         <Command.Group heading={t('palette.language')} className={GROUP}>
           {LANGUAGES.map((language) => (
-            <Item key={language} value={`language-${language}`} icon={Languages} label={`${t('palette.language')}: ${t(`language.${language}`)}`} current={prefs.language === language} onSelect={then(() => setPrefs({ language }))} />
+            <Item
+              key={language}
+              value={`language-${language}`}
+              icon={Languages}
+              label={`${t('palette.language')}: ${t(`language.${language}`)}`}
+              current={prefs.language === language}
+              onSelect={then(() => setPrefs({ language }))}
+            />
           ))}
         </Command.Group>
       </Command.List>
@@ -74,7 +106,23 @@ function PaletteList({ onClose }: { onClose: () => void }): ReactNode {
   );
 }
 
-function Item({ value, label, icon: Icon, keys, aside, current = false, onSelect }: { value: string; label: string; icon?: LucideIcon; keys?: string | undefined; aside?: string; current?: boolean; onSelect: () => void }): ReactNode {
+function Item({
+  value,
+  label,
+  icon: Icon,
+  keys,
+  aside,
+  current = false,
+  onSelect,
+}: {
+  value: string;
+  label: string;
+  icon?: LucideIcon;
+  keys?: string | undefined;
+  aside?: string;
+  current?: boolean;
+  onSelect: () => void;
+}): ReactNode {
   return (
     <Command.Item
       value={value}

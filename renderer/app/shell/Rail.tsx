@@ -13,26 +13,51 @@ export function Rail({ status }: { status: AppStatus | null }): ReactNode {
     <nav aria-label={t('nav.label')} className="row-span-2 flex flex-col items-center gap-0.5 border-r border-line bg-sunken py-2">
       <Logo className="mt-1 mb-3 size-[26px] text-accent" />
       <RailLink to="/library" icon={LibraryBig} label={t('nav.library')} />
-      <RailLink to="/batch" icon={ListChecks} label={t('nav.batch')} {...(status && status.runsActive > 0 ? { badge: status.runsActive, badgeLabel: t('status.runs', { count: status.runsActive }) } : {})} />
+      <RailLink
+        to="/batch"
+        icon={ListChecks}
+        label={t('nav.batch')}
+        {...(status && status.runsActive > 0
+          ? { badge: status.runsActive, badgeLabel: t('status.runs', { count: status.runsActive }) }
+          : {})}
+      />
       <span className="flex-1" />
       <RailLink to="/settings" icon={Settings} label={t('nav.settings')} />
     </nav>
   );
 }
 
-function RailLink({ to, icon: Icon, label, badge, badgeLabel }: { to: string; icon: LucideIcon; label: string; badge?: number; badgeLabel?: string }): ReactNode {
+function RailLink({
+  to,
+  icon: Icon,
+  label,
+  badge,
+  badgeLabel,
+}: {
+  to: string;
+  icon: LucideIcon;
+  label: string;
+  badge?: number;
+  badgeLabel?: string;
+}): ReactNode {
   const [path] = usePath();
   const here = path === to || path.startsWith(`${to}/`);
   return (
     <a
       href={`#${to}`}
       aria-current={here ? 'page' : undefined}
-      className={cx('relative grid w-11 justify-items-center gap-[3px] rounded-m pt-1.5 pb-[5px] text-[9.5px] leading-[1.45] no-underline transition-colors', here ? 'bg-hover text-fg' : 'text-fg-3 hover:bg-hover hover:text-fg')}
+      className={cx(
+        'relative grid w-11 justify-items-center gap-[3px] rounded-m pt-1.5 pb-[5px] text-[9.5px] leading-[1.45] no-underline transition-colors',
+        here ? 'bg-hover text-fg' : 'text-fg-3 hover:bg-hover hover:text-fg',
+      )}
     >
       <Icon className={cx('size-[18px]', here && 'text-accent')} strokeWidth={1.6} aria-hidden="true" />
       {label}
       {badge !== undefined && (
-        <b aria-label={badgeLabel} className="num absolute top-[3px] right-[5px] h-3.5 min-w-3.5 rounded-full bg-accent px-[3px] text-center text-[9px] leading-[14px] font-semibold text-on-accent">
+        <b
+          aria-label={badgeLabel}
+          className="num absolute top-[3px] right-[5px] h-3.5 min-w-3.5 rounded-full bg-accent px-[3px] text-center text-[9px] leading-[14px] font-semibold text-on-accent"
+        >
           {badge}
         </b>
       )}

@@ -11,11 +11,19 @@ export function StatusLine({ status, onKeys }: { status: AppStatus | null; onKey
   const { t } = useTranslation('app');
   const f = useFormat();
   const { phase, message } = useConnection();
-  const engine = { up: t('status.engine'), connecting: t('status.connecting'), lost: t('status.lost'), 'gave-up': t(message === 'refused' ? 'status.refused' : 'status.gaveUp') }[phase];
+  const engine = {
+    up: t('status.engine'),
+    connecting: t('status.connecting'),
+    lost: t('status.lost'),
+    'gave-up': t(message === 'refused' ? 'status.refused' : 'status.gaveUp'),
+  }[phase];
   const live = phase === 'up' ? status : null;
   const busy = live !== null && (live.runsActive > 0 || live.agentsActive > 0);
   return (
-    <footer aria-label={t('status.label')} className="num flex items-center gap-4 overflow-hidden border-t border-line bg-sunken px-3 text-xs whitespace-nowrap text-fg-3">
+    <footer
+      aria-label={t('status.label')}
+      className="num flex items-center gap-4 overflow-hidden border-t border-line bg-sunken px-3 text-xs whitespace-nowrap text-fg-3"
+    >
       <span role="status" className="flex items-center gap-[5px]">
         <Dot className={phase === 'up' ? 'bg-good' : phase === 'gave-up' ? 'bg-bad' : 'animate-pulse bg-warn'} />
         {engine}
@@ -23,14 +31,20 @@ export function StatusLine({ status, onKeys }: { status: AppStatus | null; onKey
       {live && (
         <span className="flex items-center gap-[5px]">
           {busy && <Dot className="bg-accent" />}
-          {busy ? `${t('status.runs', { count: live.runsActive })} · ${t('status.agents', { count: live.agentsActive })}` : t('status.idle')}
+          {busy
+            ? `${t('status.runs', { count: live.runsActive })} · ${t('status.agents', { count: live.agentsActive })}`
+            : t('status.idle')}
         </span>
       )}
       <span className="flex-1" />
       {live && (
         <>
-          {live.tokensToday > 0 && <span title={f.exact(live.tokensToday)}>{t('status.tokensToday', { shown: f.compact(live.tokensToday) })}</span>}
-          {live.costTodayUsd !== null && live.costTodayUsd > 0 && <span>{t('status.costToday', { cost: f.money(live.costTodayUsd) })}</span>}
+          {live.tokensToday > 0 && (
+            <span title={f.exact(live.tokensToday)}>{t('status.tokensToday', { shown: f.compact(live.tokensToday) })}</span>
+          )}
+          {live.costTodayUsd !== null && live.costTodayUsd > 0 && (
+            <span>{t('status.costToday', { cost: f.money(live.costTodayUsd) })}</span>
+          )}
           <span>{t('status.trajectories', { count: live.trajectories, shown: f.exact(live.trajectories) })}</span>
         </>
       )}

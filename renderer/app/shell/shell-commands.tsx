@@ -24,7 +24,15 @@ export function useShellCommands(): { palette: Toggle; sheet: Toggle } {
     { id: 'keys', label: t('keys.show'), keys: '?', run: sheet.show },
     { id: 'library', label: t('nav.library'), keys: 'g l', keysOnly: true, run: () => navigate('/library') },
     { id: 'batch', label: t('nav.batch'), keys: 'g b', keysOnly: true, run: () => navigate('/batch') },
-    { id: 'settings', label: t('nav.settings'), keys: 'g s', also: ['mod+,'], whileTyping: false, keysOnly: true, run: () => navigate('/settings') },
+    {
+      id: 'settings',
+      label: t('nav.settings'),
+      keys: 'g s',
+      also: ['mod+,'],
+      whileTyping: false,
+      keysOnly: true,
+      run: () => navigate('/settings'),
+    },
   ]);
   return { palette, sheet };
 }

@@ -59,7 +59,12 @@ function Crumb(): ReactNode {
 }
 
 type Setup = {
-  options: { distributions: { name: string; description: string; toolsets: Record<string, number> }[]; demoDataset: string; defaultOutputDir: string; suggestedName: string };
+  options: {
+    distributions: { name: string; description: string; toolsets: Record<string, number> }[];
+    demoDataset: string;
+    defaultOutputDir: string;
+    suggestedName: string;
+  };
   settings: { providers: Parameters<typeof RunForm>[0]['providers'] };
 };
 
@@ -122,8 +127,15 @@ function NewRunForm({ initial, data }: { initial: RunDraft; data: Setup }): Reac
     >
       <div className="@container h-full overflow-y-auto">
         <div className="grid h-full min-h-0 @max-[699px]:h-auto @min-[700px]:grid-cols-[minmax(0,1fr)_minmax(280px,380px)]">
-          <section aria-label={t('form.dataset')} className="min-h-0 border-line @max-[699px]:h-[420px] @max-[699px]:border-b @min-[700px]:border-r">
-            <DatasetPicker dataset={dataset} demoPath={data.options.demoDataset} problem={tried && count === null ? t('form.problem.dataset') : null} />
+          <section
+            aria-label={t('form.dataset')}
+            className="min-h-0 border-line @max-[699px]:h-[420px] @max-[699px]:border-b @min-[700px]:border-r"
+          >
+            <DatasetPicker
+              dataset={dataset}
+              demoPath={data.options.demoDataset}
+              problem={tried && count === null ? t('form.problem.dataset') : null}
+            />
           </section>
           <section aria-label={t('options.title')} className="min-h-0 @min-[700px]:overflow-y-auto">
             {refused && (!refused.field || !(refused.field in draft)) && (

@@ -92,7 +92,10 @@ export function PromptList({ view, pages, onOpen }: { view: RunView; pages: Prom
                   onOpen(index);
                 }}
                 style={{ position: 'absolute', top: 0, left: 0, right: 0, height: ROW_PX, transform: `translateY(${row.start}px)` }}
-                className={cx('flex items-center gap-2.5 border-b border-line px-3.5 text-sm hover:bg-hover', row.index === at && 'bg-selected shadow-[inset_2px_0_var(--accent)]')}
+                className={cx(
+                  'flex items-center gap-2.5 border-b border-line px-3.5 text-sm hover:bg-hover',
+                  row.index === at && 'bg-selected shadow-[inset_2px_0_var(--accent)]',
+                )}
               >
                 <OutcomeIcon state={state} />
                 <span className="num w-10 shrink-0 text-right text-xs text-fg-3">#{index}</span>
@@ -113,7 +116,15 @@ export function PromptList({ view, pages, onOpen }: { view: RunView; pages: Prom
 
 function FilterButton({ pressed, onClick, children }: { pressed: boolean; onClick: () => void; children: ReactNode }): ReactNode {
   return (
-    <button type="button" aria-pressed={pressed} onClick={onClick} className={cx('num h-[22px] rounded-full px-2 text-xs', pressed ? 'bg-hover font-medium text-fg' : 'text-fg-2 hover:bg-hover hover:text-fg')}>
+    <button
+      type="button"
+      aria-pressed={pressed}
+      onClick={onClick}
+      className={cx(
+        'num h-[22px] rounded-full px-2 text-xs',
+        pressed ? 'bg-hover font-medium text-fg' : 'text-fg-2 hover:bg-hover hover:text-fg',
+      )}
+    >
       {children}
     </button>
   );

@@ -10,7 +10,17 @@ import { useToasts } from '../../ui/Toasts.tsx';
 import { countReasons, reasonText, type ReasonCount } from './reasons.ts';
 import { fileName } from './run-codes.ts';
 
-export function Card({ title, aside, children, className }: { title: string; aside?: ReactNode; children: ReactNode; className?: string }): ReactNode {
+export function Card({
+  title,
+  aside,
+  children,
+  className,
+}: {
+  title: string;
+  aside?: ReactNode;
+  children: ReactNode;
+  className?: string;
+}): ReactNode {
   return (
     <section aria-label={title} className={cx('min-w-0 rounded-l border border-line bg-raised', className)}>
       <h2 className="flex items-baseline justify-between gap-3 px-3.5 pt-2.5 text-sm font-semibold">
@@ -22,14 +32,21 @@ export function Card({ title, aside, children, className }: { title: string; asi
   );
 }
 
-function Bars({ rows }: { rows: readonly { key: string; label: string; share: number; color: string; text: string; title?: string }[] }): ReactNode {
+function Bars({
+  rows,
+}: {
+  rows: readonly { key: string; label: string; share: number; color: string; text: string; title?: string }[];
+}): ReactNode {
   return (
     <ul className="grid gap-1.5 px-3.5 pt-2 pb-3 text-sm">
       {rows.map((r) => (
         <li key={r.key} title={r.title} className="grid grid-cols-[minmax(0,96px)_minmax(0,1fr)_auto] items-center gap-2.5">
           <span className="truncate">{r.label}</span>
           <span className="h-1.5 overflow-hidden rounded-full bg-hover">
-            <i className="block h-full rounded-full" style={{ width: `${Math.max(r.share > 0 ? 2 : 0, r.share * 100)}%`, background: r.color }} />
+            <i
+              className="block h-full rounded-full"
+              style={{ width: `${Math.max(r.share > 0 ? 2 : 0, r.share * 100)}%`, background: r.color }}
+            />
           </span>
           <span className="num min-w-[76px] text-right text-xs text-fg-3">{r.text}</span>
         </li>
@@ -45,7 +62,9 @@ const WORRYING = 0.8;
 export function ToolsCard({ run }: { run: RunSummary }): ReactNode {
   const { t } = useTranslation(['batch', 'app']);
   const f = useFormat();
-  const tools = Object.entries(run.toolStats).filter(([, s]) => s.count > 0).toSorted(([, a], [, b]) => b.count - a.count);
+  const tools = Object.entries(run.toolStats)
+    .filter(([, s]) => s.count > 0)
+    .toSorted(([, a], [, b]) => b.count - a.count);
   return (
     <Card title={t('tools.title')}>
       {tools.length === 0 ? (
@@ -55,8 +74,18 @@ export function ToolsCard({ run }: { run: RunSummary }): ReactNode {
           rows={tools.map(([name, s]) => {
             const share = s.success / s.count;
             return {
-              key: name, label: name, share, color: share < WORRYING ? 'var(--warn)' : 'var(--accent)', text: `${f.compact(s.count)} · ${f.percent(share)}`,
-              title: t('tools.hover', { name, count: s.count, shown: f.exact(s.count), success: f.exact(s.success), failure: f.exact(s.failure) }),
+              key: name,
+              label: name,
+              share,
+              color: share < WORRYING ? 'var(--warn)' : 'var(--accent)',
+              text: `${f.compact(s.count)} · ${f.percent(share)}`,
+              title: t('tools.hover', {
+                name,
+                count: s.count,
+                shown: f.exact(s.count),
+                success: f.exact(s.success),
+                failure: f.exact(s.failure),
+              }),
             };
           })}
         />
@@ -81,23 +110,26 @@ export function ReasonsCard({ run }: { run: RunSummary }): ReactNode {
     if (bad === 0) return;
     let wanted = true;
     // New ones keep arriving while a run is going on: one look per pause is enough.
-    const timer = setTimeout(async () => {
-      const all: PromptItem[] = [];
-      try {
-        let after = -1;
-        for (let more = true; more && wanted && all.length < SAMPLE; ) {
-          const page = await client.runs.prompts({ id: run.id, after, limit: 500, states: NOT_COMPLETED });
-          all.push(...page.items);
-          after = page.items.at(-1)?.index ?? after;
-          more = page.more && page.items.length > 0;
+    const timer = setTimeout(
+      async () => {
+        const all: PromptItem[] = [];
+        try {
+          let after = -1;
+          for (let more = true; more && wanted && all.length < SAMPLE;) {
+            const page = await client.runs.prompts({ id: run.id, after, limit: 500, states: NOT_COMPLETED });
+            all.push(...page.items);
+            after = page.items.at(-1)?.index ?? after;
+            more = page.more && page.items.length > 0;
+          }
+          if (!wanted) return;
+          known.current = true;
+          setReasons(countReasons(all));
+        } catch {
+          // The card keeps its last numbers; the screen's banner tells about the engine.
         }
-        if (!wanted) return;
-        known.current = true;
-        setReasons(countReasons(all));
-      } catch {
-        // The card keeps its last numbers; the screen's banner tells about the engine.
-      }
-    }, known.current ? 1500 : 0);
+      },
+      known.current ? 1500 : 0,
+    );
     return () => {
       wanted = false;
       clearTimeout(timer);
@@ -116,7 +148,10 @@ export function ReasonsCard({ run }: { run: RunSummary }): ReactNode {
             </span>
             <span className="num text-xs leading-[1.6] text-fg-3">{f.exact(r.count)}</span>
             <span className="col-span-2 mt-1 h-1 overflow-hidden rounded-full bg-hover">
-              <i className="block h-full rounded-full" style={{ width: `${(r.count / most) * 100}%`, background: r.failed ? 'var(--bad)' : 'var(--warn)' }} />
+              <i
+                className="block h-full rounded-full"
+                style={{ width: `${(r.count / most) * 100}%`, background: r.failed ? 'var(--bad)' : 'var(--warn)' }}
+              />
             </span>
           </li>
         ))}
@@ -146,7 +181,10 @@ export function FilesCard({ run }: { run: RunSummary }): ReactNode {
       </div>
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3.5 gap-y-1 px-3.5 pt-1 pb-3 text-sm">
         <FileRow name="trajectories.jsonl" use={t('files.all')} />
-        <FileRow name={last === 0 ? 'batch_0.jsonl' : `batch_0 … batch_${last}.jsonl`} use={t('files.perBatch', { count: run.spec.batchSize })} />
+        <FileRow
+          name={last === 0 ? 'batch_0.jsonl' : `batch_0 … batch_${last}.jsonl`}
+          use={t('files.perBatch', { count: run.spec.batchSize })}
+        />
         <FileRow name="checkpoint.json" use={t('files.checkpoint')} />
         <FileRow name="statistics.json" use={t('files.statistics')} />
       </dl>

@@ -37,14 +37,31 @@ export function KpiCard({ run }: { run: RunSummary }): ReactNode {
   return (
     <section aria-label={t('kpi.title')} className="rounded-l border border-line bg-raised">
       <dl className="grid grid-cols-5">
-        <Kpi label={t('kpi.done')} value={f.exact(done)} sub={t('kpi.doneOf', { total: f.exact(run.total), percent: f.percent(run.total === 0 ? 0 : done / run.total) })} />
-        <Kpi label={t('kpi.rate')} value={rate ? rate.value : '–'} sub={`${t(`kpi.per.${rate?.per ?? 's'}`)}${live ? '' : t('kpi.average')}`} />
+        <Kpi
+          label={t('kpi.done')}
+          value={f.exact(done)}
+          sub={t('kpi.doneOf', { total: f.exact(run.total), percent: f.percent(run.total === 0 ? 0 : done / run.total) })}
+        />
+        <Kpi
+          label={t('kpi.rate')}
+          value={rate ? rate.value : '–'}
+          sub={`${t(`kpi.per.${rate?.per ?? 's'}`)}${live ? '' : t('kpi.average')}`}
+        />
         {live ? (
-          <Kpi label={t('kpi.left')} value={eta === null ? '–' : f.clock(eta)} sub={t(run.state === 'pausing' ? 'kpi.leftPausing' : eta === null ? 'kpi.leftUnknown' : 'kpi.leftHint')} />
+          <Kpi
+            label={t('kpi.left')}
+            value={eta === null ? '–' : f.clock(eta)}
+            sub={t(run.state === 'pausing' ? 'kpi.leftPausing' : eta === null ? 'kpi.leftUnknown' : 'kpi.leftHint')}
+          />
         ) : (
           <Kpi label={t('kpi.took')} value={f.clock(run.elapsedMs)} sub={t('kpi.tookHint')} />
         )}
-        <Kpi label={t('kpi.tokens')} value={f.compact(tokens)} hover={f.exact(tokens)} sub={t('kpi.tokensOut', { out: f.compact(run.usage.completionTokens) })} />
+        <Kpi
+          label={t('kpi.tokens')}
+          value={f.compact(tokens)}
+          hover={f.exact(tokens)}
+          sub={t('kpi.tokensOut', { out: f.compact(run.usage.completionTokens) })}
+        />
         <Kpi
           label={t('kpi.reasoning')}
           value={run.turns === 0 ? '–' : f.percent(run.turnsWithReasoning / run.turns, 1)}
@@ -63,7 +80,11 @@ export function KpiCard({ run }: { run: RunSummary }): ReactNode {
           (s) =>
             run.states[s] > 0 && (
               <li key={s}>
-                <i aria-hidden="true" className="mr-[5px] inline-block size-2 rounded-[2px] border" style={{ background: BAR_COLORS[s], borderColor: s === 'pending' ? 'var(--line-strong)' : 'transparent' }} />
+                <i
+                  aria-hidden="true"
+                  className="mr-[5px] inline-block size-2 rounded-[2px] border"
+                  style={{ background: BAR_COLORS[s], borderColor: s === 'pending' ? 'var(--line-strong)' : 'transparent' }}
+                />
                 {t(`app:outcome.${s}`)} {f.exact(run.states[s])}
               </li>
             ),
@@ -78,7 +99,17 @@ const SHOWN = 6;
 const ROW_PX = 44;
 
 /** What the agents are doing at this moment. @param rows agents at work at most: the card keeps room for them, so that nothing below moves */
-export function RunningNow({ active, live, rows, onOpen }: { active: readonly ActiveRollout[]; live: boolean; rows: number; onOpen: (trajectoryId: string) => void }): ReactNode {
+export function RunningNow({
+  active,
+  live,
+  rows,
+  onOpen,
+}: {
+  active: readonly ActiveRollout[];
+  live: boolean;
+  rows: number;
+  onOpen: (trajectoryId: string) => void;
+}): ReactNode {
   const { t } = useTranslation(['batch', 'app']);
   const f = useFormat();
   const now = useNow(live);
@@ -90,7 +121,11 @@ export function RunningNow({ active, live, rows, onOpen }: { active: readonly Ac
         <ul className="pt-1.5 pb-1">
           {active.slice(0, SHOWN).map((a) => (
             <li key={a.trajectoryId} className="border-line not-last:border-b">
-              <button type="button" onClick={() => onOpen(a.trajectoryId)} className="focus-inset grid h-11 w-full grid-cols-[14px_minmax(0,1fr)_auto] items-center gap-2.5 px-3.5 text-left hover:bg-hover">
+              <button
+                type="button"
+                onClick={() => onOpen(a.trajectoryId)}
+                className="focus-inset grid h-11 w-full grid-cols-[14px_minmax(0,1fr)_auto] items-center gap-2.5 px-3.5 text-left hover:bg-hover"
+              >
                 <Spinner className="text-accent" />
                 <span className="min-w-0">
                   <span className="block truncate text-sm">{a.prompt}</span>

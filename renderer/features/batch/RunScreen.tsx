@@ -31,7 +31,13 @@ export function RunScreen({ id }: { id: string }): ReactNode {
   if (error) {
     return (
       <Screen title={t('run.missing')} crumb={crumb}>
-        {view ? <ErrorState error={error} /> : <EmptyState icon={SearchX} title={t('run.missing')} action={<LinkButton to="/batch">{t('run.toList')}</LinkButton>}>{errorText(error)}</EmptyState>}
+        {view ? (
+          <ErrorState error={error} />
+        ) : (
+          <EmptyState icon={SearchX} title={t('run.missing')} action={<LinkButton to="/batch">{t('run.toList')}</LinkButton>}>
+            {errorText(error)}
+          </EmptyState>
+        )}
       </Screen>
     );
   }
@@ -57,7 +63,9 @@ function RunBar({ run }: { run: RunSummary }): ReactNode {
       </span>
       {run.scripted && <ScriptedChip />}
       <span className="num min-w-0 flex-1 truncate text-fg-3">
-        {run.state === 'pausing' ? t('message.pausing', { count: run.states.running }) : [fileName(run.spec.datasetFile), run.spec.model, t('run.workers', { count: run.spec.numWorkers })].join(' · ')}
+        {run.state === 'pausing'
+          ? t('message.pausing', { count: run.states.running })
+          : [fileName(run.spec.datasetFile), run.spec.model, t('run.workers', { count: run.spec.numWorkers })].join(' · ')}
       </span>
       {can.pause && (
         <Button icon={CirclePause} hotkey="p" busy={busy === 'pause'} onClick={() => act('pause')}>
@@ -95,7 +103,8 @@ function RunBody({ view }: { view: RunView }): ReactNode {
   const { run } = view;
   const pages = usePromptPages(run.id);
   const live = run.state === 'running' || run.state === 'pausing';
-  const openTrajectory = (trajectoryId: string): void => navigate(`/library/${encodeURIComponent(trajectoryId)}?run=${encodeURIComponent(run.id)}`);
+  const openTrajectory = (trajectoryId: string): void =>
+    navigate(`/library/${encodeURIComponent(trajectoryId)}?run=${encodeURIComponent(run.id)}`);
   const open = (index: number): void => {
     pages.fetch(index).then(
       (item) => (item?.trajectoryId ? openTrajectory(item.trajectoryId) : toast({ title: t('list.notYet') })),
@@ -144,7 +153,12 @@ function RunMessage({ run }: { run: RunSummary }): ReactNode {
   const { t } = useTranslation(['batch', 'app']);
   if (run.state === 'failed') {
     return (
-      <Banner live tone="bad" title={run.message ?? t('message.failed')} action={<LinkButton to="/settings">{t('message.toSettings')}</LinkButton>}>
+      <Banner
+        live
+        tone="bad"
+        title={run.message ?? t('message.failed')}
+        action={<LinkButton to="/settings">{t('message.toSettings')}</LinkButton>}
+      >
         {t('message.failedHint')}
       </Banner>
     );

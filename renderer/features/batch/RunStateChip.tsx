@@ -3,7 +3,15 @@ import { useTranslation } from 'react-i18next';
 import type { RunState } from '#shared/contract/runs.ts';
 import { Chip, type Tone } from '../../ui/Chip.tsx';
 
-const TONES: Record<RunState, Tone> = { running: 'accent', pausing: 'warn', paused: 'warn', completed: 'good', cancelled: 'neutral', failed: 'bad', interrupted: 'warn' };
+const TONES: Record<RunState, Tone> = {
+  running: 'accent',
+  pausing: 'warn',
+  paused: 'warn',
+  completed: 'good',
+  cancelled: 'neutral',
+  failed: 'bad',
+  interrupted: 'warn',
+};
 
 export function RunStateChip({ state }: { state: RunState }): ReactNode {
   const { t } = useTranslation('app');

@@ -40,7 +40,11 @@ export function RunsScreen(): ReactNode {
       { id: 'down', label: t('runs.next'), keys: 'j', also: ['ArrowDown'], repeats: true, keysOnly: true, run: () => move(at + 1) },
       { id: 'up', label: t('runs.previous'), keys: 'k', also: ['ArrowUp'], repeats: true, keysOnly: true, run: () => move(at - 1) },
       {
-        id: 'open', label: t('runs.open'), keys: 'Enter', also: ['o'], keysOnly: true,
+        id: 'open',
+        label: t('runs.open'),
+        keys: 'Enter',
+        also: ['o'],
+        keysOnly: true,
         run: () => {
           const run = items?.[at];
           if (run) navigate(`/batch/${encodeURIComponent(run.id)}`);
@@ -56,10 +60,27 @@ export function RunsScreen(): ReactNode {
   );
   const empty = items !== undefined && items.length === 0;
   return (
-    <Screen title={t('runs.title')} bar={<><span className="flex-1" />{!empty && newRun}</>}>
+    <Screen
+      title={t('runs.title')}
+      bar={
+        <>
+          <span className="flex-1" />
+          {!empty && newRun}
+        </>
+      }
+    >
       {items ? (
         empty ? (
-          <EmptyState icon={ListChecks} title={t('runs.emptyTitle')} action={<>{newRun}<LinkButton to="/batch/new?demo=1">{t('runs.tryDemo')}</LinkButton></>}>
+          <EmptyState
+            icon={ListChecks}
+            title={t('runs.emptyTitle')}
+            action={
+              <>
+                {newRun}
+                <LinkButton to="/batch/new?demo=1">{t('runs.tryDemo')}</LinkButton>
+              </>
+            }
+          >
             {t('runs.empty')}
           </EmptyState>
         ) : (
@@ -78,7 +99,17 @@ export function RunsScreen(): ReactNode {
   );
 }
 
-function RunTable({ items, current, onCurrent, onChanged }: { items: readonly RunSummary[]; current: number; onCurrent: (i: number) => void; onChanged: () => void }): ReactNode {
+function RunTable({
+  items,
+  current,
+  onCurrent,
+  onChanged,
+}: {
+  items: readonly RunSummary[];
+  current: number;
+  onCurrent: (i: number) => void;
+  onChanged: () => void;
+}): ReactNode {
   const { t } = useTranslation(['batch', 'app']);
   return (
     <div className="h-full overflow-auto">
@@ -86,11 +117,21 @@ function RunTable({ items, current, onCurrent, onChanged }: { items: readonly Ru
         <div role="row" className={cx(COLUMNS, 'sticky top-0 z-10 h-7 border-b border-line bg-bg text-xs text-fg-3')}>
           <span role="columnheader">{t('runs.name')}</span>
           <span role="columnheader">{t('runs.progress')}</span>
-          <span role="columnheader" className="text-right">{t('kpi.done')}</span>
-          <span role="columnheader" className="text-right">{t('kpi.rate')}</span>
-          <span role="columnheader" className="text-right">{t('kpi.tokens')}</span>
-          <span role="columnheader" className="text-right">{t('runs.started')}</span>
-          <span role="columnheader"><span className="sr-only">{t('app:action.more')}</span></span>
+          <span role="columnheader" className="text-right">
+            {t('kpi.done')}
+          </span>
+          <span role="columnheader" className="text-right">
+            {t('kpi.rate')}
+          </span>
+          <span role="columnheader" className="text-right">
+            {t('kpi.tokens')}
+          </span>
+          <span role="columnheader" className="text-right">
+            {t('runs.started')}
+          </span>
+          <span role="columnheader">
+            <span className="sr-only">{t('app:action.more')}</span>
+          </span>
         </div>
         {items.map((run, i) => (
           <RunRow key={run.id} run={run} index={i} current={i === current} onCurrent={() => onCurrent(i)} onChanged={onChanged} />
@@ -100,7 +141,19 @@ function RunTable({ items, current, onCurrent, onChanged }: { items: readonly Ru
   );
 }
 
-function RunRow({ run, index, current, onCurrent, onChanged }: { run: RunSummary; index: number; current: boolean; onCurrent: () => void; onChanged: () => void }): ReactNode {
+function RunRow({
+  run,
+  index,
+  current,
+  onCurrent,
+  onChanged,
+}: {
+  run: RunSummary;
+  index: number;
+  current: boolean;
+  onCurrent: () => void;
+  onChanged: () => void;
+}): ReactNode {
   const { t } = useTranslation(['batch', 'app']);
   const f = useFormat();
   const done = doneCount(run);
@@ -112,19 +165,30 @@ function RunRow({ run, index, current, onCurrent, onChanged }: { run: RunSummary
       id={`run-${index}`}
       aria-current={current || undefined}
       onClick={onCurrent}
-      className={cx(COLUMNS, 'relative h-11 border-b border-line text-sm hover:bg-hover', current && 'bg-selected shadow-[inset_2px_0_var(--accent)]')}
+      className={cx(
+        COLUMNS,
+        'relative h-11 border-b border-line text-sm hover:bg-hover',
+        current && 'bg-selected shadow-[inset_2px_0_var(--accent)]',
+      )}
     >
       <div role="cell" className="min-w-0">
         <div className="flex min-w-0 items-center gap-2">
           {/* The link covers the row: one target, one name. */}
-          <a href={`#/batch/${encodeURIComponent(run.id)}`} className="focus-inset truncate font-medium no-underline after:absolute after:inset-0">
+          <a
+            href={`#/batch/${encodeURIComponent(run.id)}`}
+            className="focus-inset truncate font-medium no-underline after:absolute after:inset-0"
+          >
             {run.name}
           </a>
           <RunStateChip state={run.state} />
           {run.scripted && <ScriptedChip />}
         </div>
         <div className="truncate text-xs text-fg-3" title={run.message ?? undefined}>
-          {run.message && run.state === 'failed' ? <span className="text-bad">{run.message}</span> : [fileName(run.spec.datasetFile), run.spec.model].join(' · ')}
+          {run.message && run.state === 'failed' ? (
+            <span className="text-bad">{run.message}</span>
+          ) : (
+            [fileName(run.spec.datasetFile), run.spec.model].join(' · ')
+          )}
         </div>
       </div>
       <div role="cell">
@@ -138,9 +202,15 @@ function RunRow({ run, index, current, onCurrent, onChanged }: { run: RunSummary
         {f.compact(done)}
         <span className="block text-xs text-fg-3">{t('runs.of', { total: f.compact(run.total) })}</span>
       </div>
-      <div role="cell" className="num text-right text-fg-2">{rate ? `${rate.value}/${t(`kpi.short.${rate.per}`)}` : '–'}</div>
-      <div role="cell" className="num text-right text-fg-2" title={f.exact(tokens)}>{f.compact(tokens)}</div>
-      <div role="cell" className="text-right text-fg-2" title={f.dateTime(run.createdAt)}>{f.ago(run.createdAt)}</div>
+      <div role="cell" className="num text-right text-fg-2">
+        {rate ? `${rate.value}/${t(`kpi.short.${rate.per}`)}` : '–'}
+      </div>
+      <div role="cell" className="num text-right text-fg-2" title={f.exact(tokens)}>
+        {f.compact(tokens)}
+      </div>
+      <div role="cell" className="text-right text-fg-2" title={f.dateTime(run.createdAt)}>
+        {f.ago(run.createdAt)}
+      </div>
       <div role="cell" className="relative">
         <RunMenu run={run} onChanged={onChanged} />
       </div>
@@ -160,7 +230,8 @@ function RunMenu({ run, onChanged }: { run: RunSummary; onChanged: () => void })
   const can = actionsOf(run);
   const remove = (): void => {
     setBusy(true);
-    client.runs.remove({ id: run.id })
+    client.runs
+      .remove({ id: run.id })
       .then(({ removed }) => toast({ title: t('toast.removed', { name: run.name, count: removed }), kind: 'good' }))
       .catch((error: unknown) => toast({ title: errorText(error), kind: 'bad' }))
       .finally(() => {
@@ -179,7 +250,15 @@ function RunMenu({ run, onChanged }: { run: RunSummary; onChanged: () => void })
   return (
     <>
       <Menu trigger={<IconButton icon={EllipsisVertical} label={t('runs.menu', { name: run.name })} size="sm" />} items={items} />
-      <ConfirmDialog open={asking} onClose={() => setAsking(false)} title={t('remove.title', { name: run.name })} confirm={t('remove.confirm')} typeName={run.name} busy={busy} onConfirm={remove}>
+      <ConfirmDialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title={t('remove.title', { name: run.name })}
+        confirm={t('remove.confirm')}
+        typeName={run.name}
+        busy={busy}
+        onConfirm={remove}
+      >
         <p>{t('remove.text', { count: doneCount(run), shown: f.exact(doneCount(run)) })}</p>
       </ConfirmDialog>
     </>

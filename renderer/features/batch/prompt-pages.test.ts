@@ -10,7 +10,13 @@ function engine(stateOf: (index: number) => PromptState) {
   const prompts = (async (input: { after: number; limit: number }) => {
     asked.push(input.after);
     if (broken) throw new Error('gone');
-    const items = Array.from({ length: input.limit }, (_, i): PromptItem => ({ index: input.after + 1 + i, prompt: `p${input.after + 1 + i}`, state: stateOf(input.after + 1 + i), reason: null, trajectoryId: null }));
+    const items = Array.from({ length: input.limit }, (_, i): PromptItem => ({
+      index: input.after + 1 + i,
+      prompt: `p${input.after + 1 + i}`,
+      state: stateOf(input.after + 1 + i),
+      reason: null,
+      trajectoryId: null,
+    }));
     return { items, more: true };
   }) as unknown as Client['runs']['prompts'];
   return { runs: { prompts }, asked, breakDown: (value: boolean) => (broken = value) };
@@ -23,7 +29,12 @@ async function settled(): Promise<void> {
 test('a page is asked once for all its rows', async () => {
   const { runs, asked } = engine(() => 'completed');
   let changes = 0;
-  const pages = new PromptPages(runs, 'r', () => changes++, () => 0);
+  const pages = new PromptPages(
+    runs,
+    'r',
+    () => changes++,
+    () => 0,
+  );
   for (let i = 4_200; i < 4_230; i++) expect(pages.get(i, 'completed')).toBeUndefined();
   await settled();
   expect(asked).toEqual([4_199]);
@@ -35,7 +46,12 @@ test('a page is asked once for all its rows', async () => {
 test('a row that is older than its state is asked again, but not at once', async () => {
   const { runs, asked } = engine(() => 'running');
   let now = 0;
-  const pages = new PromptPages(runs, 'r', () => {}, () => now);
+  const pages = new PromptPages(
+    runs,
+    'r',
+    () => {},
+    () => now,
+  );
   pages.get(0, 'running');
   await settled();
   pages.get(0, 'completed');
@@ -51,7 +67,12 @@ test('a row that is older than its state is asked again, but not at once', async
 test('a failed page waits before it is tried again', async () => {
   const { runs, asked, breakDown } = engine(() => 'completed');
   let now = 0;
-  const pages = new PromptPages(runs, 'r', () => {}, () => now);
+  const pages = new PromptPages(
+    runs,
+    'r',
+    () => {},
+    () => now,
+  );
   breakDown(true);
   pages.get(0, 'completed');
   await settled();
@@ -67,7 +88,12 @@ test('a failed page waits before it is tried again', async () => {
 // Bug: scrolling through a large run keeps every row for ever.
 test('old pages are let go', async () => {
   const { runs, asked } = engine(() => 'completed');
-  const pages = new PromptPages(runs, 'r', () => {}, () => 0);
+  const pages = new PromptPages(
+    runs,
+    'r',
+    () => {},
+    () => 0,
+  );
   for (let i = 0; i < 10_000; i += 100) pages.get(i, 'completed');
   await settled();
   expect(pages.get(9_950, 'completed')?.prompt).toBe('p9950');

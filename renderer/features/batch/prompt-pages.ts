@@ -35,7 +35,12 @@ export class PromptPages {
     const page = this.pages.get(number);
     const item = page?.items.get(index);
     if (!page) void this.load(number);
-    else if (page.state !== 'loading' && (page.state === 'failed' || (item && item.state !== state)) && this.now() - page.askedAt >= REFRESH_MS) void this.load(number);
+    else if (
+      page.state !== 'loading' &&
+      (page.state === 'failed' || (item && item.state !== state)) &&
+      this.now() - page.askedAt >= REFRESH_MS
+    )
+      void this.load(number);
     return item;
   }
 

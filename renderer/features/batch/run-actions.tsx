@@ -8,7 +8,10 @@ import { useCloseToast, useToasts } from '../../ui/Toasts.tsx';
 export type RunVerb = 'pause' | 'resume' | 'cancel';
 
 /** Pause, resume and cancel with their toasts; `busy` names the one being asked. Cancelling is undone by resuming. */
-export function useRunActions(run: Pick<RunSummary, 'id' | 'name'> | undefined, onDone?: () => void): { busy: RunVerb | null; act: (verb: RunVerb) => void } {
+export function useRunActions(
+  run: Pick<RunSummary, 'id' | 'name'> | undefined,
+  onDone?: () => void,
+): { busy: RunVerb | null; act: (verb: RunVerb) => void } {
   const { t } = useTranslation(['batch', 'app']);
   const errorText = useErrorText();
   const client = useClient();
@@ -24,7 +27,11 @@ export function useRunActions(run: Pick<RunSummary, 'id' | 'name'> | undefined, 
         // Its offer to resume would be stale now.
         if (verb === 'resume') close(`cancelled-${run.id}`);
         if (verb === 'cancel') {
-          toast({ id: `cancelled-${run.id}`, title: t('toast.cancelled', { name: run.name, count: after.states.cancelled }), action: { label: t('action.resume'), run: () => act('resume') } });
+          toast({
+            id: `cancelled-${run.id}`,
+            title: t('toast.cancelled', { name: run.name, count: after.states.cancelled }),
+            action: { label: t('action.resume'), run: () => act('resume') },
+          });
         }
       })
       .catch((error: unknown) => toast({ title: errorText(error), kind: 'bad' }))

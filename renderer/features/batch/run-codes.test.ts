@@ -3,8 +3,18 @@ import { expect, test } from 'vitest';
 import type { RunEvent, RunSummary } from '#shared/contract/runs.ts';
 import { actionsOf, applyRunEvent, decodeStates, fileName, gridShape, indexesIn, resumable } from './run-codes.ts';
 
-const states = (some: Partial<RunSummary['states']>): RunSummary['states'] => ({ pending: 0, running: 0, completed: 0, partial: 0, failed: 0, discarded: 0, cancelled: 0, ...some });
-const run = (state: RunSummary['state'], some: Partial<RunSummary['states']> = {}): RunSummary => ({ state, states: states(some) }) as RunSummary;
+const states = (some: Partial<RunSummary['states']>): RunSummary['states'] => ({
+  pending: 0,
+  running: 0,
+  completed: 0,
+  partial: 0,
+  failed: 0,
+  discarded: 0,
+  cancelled: 0,
+  ...some,
+});
+const run = (state: RunSummary['state'], some: Partial<RunSummary['states']> = {}): RunSummary =>
+  ({ state, states: states(some) }) as RunSummary;
 
 test('a snapshot is one letter per prompt', () => {
   expect(decodeStates('.rcpfdx')).toEqual(['pending', 'running', 'completed', 'partial', 'failed', 'discarded', 'cancelled']);
@@ -23,7 +33,10 @@ test('progress changes a snapshot and is ignored without one', () => {
 // Bug: a reconnect shows the states from before the crash.
 test('a second snapshot replaces everything', () => {
   const first = applyRunEvent(null, { type: 'snapshot', run: run('running'), codes: 'rrr', active: [] });
-  expect(applyRunEvent(first, { type: 'snapshot', run: run('running'), codes: 'cc', active: [] })?.codes).toEqual(['completed', 'completed']);
+  expect(applyRunEvent(first, { type: 'snapshot', run: run('running'), codes: 'cc', active: [] })?.codes).toEqual([
+    'completed',
+    'completed',
+  ]);
 });
 
 test('indexes are filtered by state, in order', () => {

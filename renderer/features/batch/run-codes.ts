@@ -18,7 +18,8 @@ export function decodeStates(codes: string): PromptState[] {
 
 /** The picture after an event; null in, and a progress before any snapshot, gives null. */
 export function applyRunEvent(view: RunView | null, event: RunEvent): RunView | null {
-  if (event.type === 'snapshot') return { run: event.run, codes: decodeStates(event.codes), active: event.active, version: (view?.version ?? 0) + 1 };
+  if (event.type === 'snapshot')
+    return { run: event.run, codes: decodeStates(event.codes), active: event.active, version: (view?.version ?? 0) + 1 };
   if (!view) return null;
   for (const { index, state } of event.changed) view.codes[index] = state;
   return { run: event.run, codes: view.codes, active: event.active, version: view.version + (event.changed.length > 0 ? 1 : 0) };
@@ -55,14 +56,25 @@ export interface RunActions {
 
 export function actionsOf(run: Pick<RunSummary, 'state' | 'states'>): RunActions {
   const live = run.state === 'running' || run.state === 'pausing';
-  return { pause: run.state === 'running', cancel: live || (run.state === 'paused' && run.states.pending > 0), resume: !live && resumable(run) > 0, remove: !live };
+  return {
+    pause: run.state === 'running',
+    cancel: live || (run.state === 'paused' && run.states.pending > 0),
+    resume: !live && resumable(run) > 0,
+    remove: !live,
+  };
 }
 
 /**
  * How many cells of the prompt grid fit: the largest size from `max` down to `min` at which all prompts fit into the height.
  * @param count prompts @param width px @param maxHeight px @returns size of a cell with its gap, px, and columns
  */
-export function gridShape(count: number, width: number, maxHeight: number, max = 19, min = 6): { size: number; columns: number; rows: number } {
+export function gridShape(
+  count: number,
+  width: number,
+  maxHeight: number,
+  max = 19,
+  min = 6,
+): { size: number; columns: number; rows: number } {
   const fit = (size: number): { size: number; columns: number; rows: number } => {
     const columns = Math.max(1, Math.floor((width + gapOf(size)) / size));
     return { size, columns, rows: Math.ceil(count / columns) };

@@ -19,9 +19,12 @@ export function useRuns(): Loaded<{ items: RunSummary[] }> {
     },
     [],
   );
-  useEffect(() => () => {
-    if (timer.current !== null) clearTimeout(timer.current);
-    timer.current = null;
-  }, []);
+  useEffect(
+    () => () => {
+      if (timer.current !== null) clearTimeout(timer.current);
+      timer.current = null;
+    },
+    [],
+  );
   return runs;
 }

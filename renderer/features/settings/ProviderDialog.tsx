@@ -15,7 +15,17 @@ import { useToasts } from '../../ui/Toasts.tsx';
 import { formOf, keyToSend, problemsOf, type ProviderForm } from './provider-form.ts';
 
 /** Adds or changes one provider. Testing works on what is typed, saved or not. */
-export function ProviderDialog({ provider, keyStore, onClose, onSaved }: { provider: Provider | null; keyStore: Settings['keyStore']; onClose: () => void; onSaved: (settings: Settings) => void }): ReactNode {
+export function ProviderDialog({
+  provider,
+  keyStore,
+  onClose,
+  onSaved,
+}: {
+  provider: Provider | null;
+  keyStore: Settings['keyStore'];
+  onClose: () => void;
+  onSaved: (settings: Settings) => void;
+}): ReactNode {
   const { t } = useTranslation(['settings', 'app']);
   const errorText = useErrorText();
   const client = useClient();
@@ -39,7 +49,13 @@ export function ProviderDialog({ provider, keyStore, onClose, onSaved }: { provi
     if (saving || Object.keys(problems).length > 0) return;
     setSaving(true);
     client.settings
-      .saveProvider({ ...(provider ? { id: provider.id } : {}), name: form.name.trim(), baseUrl: form.baseUrl.trim(), defaultModel: form.defaultModel.trim() || null, ...keyToSend(form) })
+      .saveProvider({
+        ...(provider ? { id: provider.id } : {}),
+        name: form.name.trim(),
+        baseUrl: form.baseUrl.trim(),
+        defaultModel: form.defaultModel.trim() || null,
+        ...keyToSend(form),
+      })
       .then(
         (settings) => {
           onSaved(settings);
@@ -63,7 +79,9 @@ export function ProviderDialog({ provider, keyStore, onClose, onSaved }: { provi
           action: {
             label: t('app:action.undo'),
             run: () => {
-              client.settings.saveProvider({ id: provider.id, name: provider.name, baseUrl: provider.baseUrl, defaultModel: provider.defaultModel }).then(onSaved, (error: unknown) => toast({ title: errorText(error), kind: 'bad' }));
+              client.settings
+                .saveProvider({ id: provider.id, name: provider.name, baseUrl: provider.baseUrl, defaultModel: provider.defaultModel })
+                .then(onSaved, (error: unknown) => toast({ title: errorText(error), kind: 'bad' }));
             },
           },
         });
@@ -102,12 +120,35 @@ export function ProviderDialog({ provider, keyStore, onClose, onSaved }: { provi
         }}
       >
         <Field label={t('form.name')} error={problem('name')}>
-          {(props) => <Input {...props} autoFocus={provider === null} value={form.name} maxLength={80} onChange={(e) => change({ name: e.target.value })} />}
+          {(props) => (
+            <Input
+              {...props}
+              autoFocus={provider === null}
+              value={form.name}
+              maxLength={80}
+              onChange={(e) => change({ name: e.target.value })}
+            />
+          )}
         </Field>
         <Field label={t('form.baseUrl')} error={problem('baseUrl')} hint={t('form.baseUrlHint')}>
-          {(props) => <Input {...props} mono inputMode="url" value={form.baseUrl} placeholder="https://api.example.com/v1" onChange={(e) => change({ baseUrl: e.target.value })} />}
+          {(props) => (
+            <Input
+              {...props}
+              mono
+              inputMode="url"
+              value={form.baseUrl}
+              placeholder="https://api.example.com/v1"
+              onChange={(e) => change({ baseUrl: e.target.value })}
+            />
+          )}
         </Field>
-        <KeyField provider={provider} form={form} change={change} keyStore={keyStore} error={refused?.field === 'apiKey' ? refused.message : null} />
+        <KeyField
+          provider={provider}
+          form={form}
+          change={change}
+          keyStore={keyStore}
+          error={refused?.field === 'apiKey' ? refused.message : null}
+        />
         <ModelField provider={provider} form={form} change={change} />
         <TestRow provider={provider} form={form} />
         {refused && !['name', 'baseUrl', 'apiKey'].includes(refused.field ?? '') && <Banner tone="bad" live title={refused.message} />}
@@ -124,7 +165,13 @@ interface PartProps {
   change: (changes: Partial<ProviderForm>) => void;
 }
 
-function KeyField({ provider, form, change, keyStore, error }: PartProps & { keyStore: Settings['keyStore']; error: string | null }): ReactNode {
+function KeyField({
+  provider,
+  form,
+  change,
+  keyStore,
+  error,
+}: PartProps & { keyStore: Settings['keyStore']; error: string | null }): ReactNode {
   const { t } = useTranslation(['settings', 'app']);
   const source = provider?.key ?? 'none';
   const stored = source === 'file' || source === 'keychain';
@@ -137,7 +184,11 @@ function KeyField({ provider, form, change, keyStore, error }: PartProps & { key
       hint={hint}
       aside={
         stored && (
-          <button type="button" className="rounded-s text-fg-2 underline hover:text-fg" onClick={() => change({ forgetKey: !form.forgetKey, apiKey: '' })}>
+          <button
+            type="button"
+            className="rounded-s text-fg-2 underline hover:text-fg"
+            onClick={() => change({ forgetKey: !form.forgetKey, apiKey: '' })}
+          >
             {form.forgetKey ? t('key.keep') : t('key.forget')}
           </button>
         )
@@ -146,7 +197,16 @@ function KeyField({ provider, form, change, keyStore, error }: PartProps & { key
       {(props) => (
         <div className="relative">
           <KeyRound className="pointer-events-none absolute top-[7px] left-2 size-3.5 text-fg-3" aria-hidden="true" />
-          <Input {...props} type="password" mono autoComplete="off" className="pl-7" value={form.apiKey} placeholder={placeholder} onChange={(e) => change({ apiKey: e.target.value, forgetKey: false })} />
+          <Input
+            {...props}
+            type="password"
+            mono
+            autoComplete="off"
+            className="pl-7"
+            value={form.apiKey}
+            placeholder={placeholder}
+            onChange={(e) => change({ apiKey: e.target.value, forgetKey: false })}
+          />
         </div>
       )}
     </Field>
@@ -156,10 +216,21 @@ function KeyField({ provider, form, change, keyStore, error }: PartProps & { key
 function ModelField({ provider, form, change }: PartProps): ReactNode {
   const { t } = useTranslation(['settings', 'app']);
   const id = provider?.id ?? null;
-  const models = useLoad(async (client, signal) => (id === null ? { models: [] } : client.settings.models({ provider: id }, { signal })), [id]);
+  const models = useLoad(
+    async (client, signal) => (id === null ? { models: [] } : client.settings.models({ provider: id }, { signal })),
+    [id],
+  );
   return (
     <Field label={t('form.defaultModel')} hint={t('form.defaultModelHint')}>
-      {(props) => <SuggestInput {...props} value={form.defaultModel} suggestions={models.data?.models.map((m) => m.id) ?? []} placeholder={t('form.noModel')} onChange={(defaultModel) => change({ defaultModel })} />}
+      {(props) => (
+        <SuggestInput
+          {...props}
+          value={form.defaultModel}
+          suggestions={models.data?.models.map((m) => m.id) ?? []}
+          placeholder={t('form.noModel')}
+          onChange={(defaultModel) => change({ defaultModel })}
+        />
+      )}
     </Field>
   );
 }
@@ -178,7 +249,9 @@ function TestRow({ provider, form }: { provider: Provider | null; form: Provider
     setState({ kind: 'busy' });
     client.settings.testProvider({ ...(provider ? { id: provider.id } : {}), baseUrl: form.baseUrl.trim(), ...keyToSend(form) }).then(
       (result) => mine === asked.current && setState({ kind: 'done', result }),
-      (error: unknown) => mine === asked.current && setState({ kind: 'done', result: { ok: false, message: errorText(error), hint: null, latencyMs: null, modelCount: null } }),
+      (error: unknown) =>
+        mine === asked.current &&
+        setState({ kind: 'done', result: { ok: false, message: errorText(error), hint: null, latencyMs: null, modelCount: null } }),
     );
   };
   return (
@@ -197,7 +270,10 @@ function TestRow({ provider, form }: { provider: Provider | null; form: Provider
 export function TestResult({ result }: { result: ProviderTest }): ReactNode {
   const { t } = useTranslation(['settings', 'app']);
   const f = useFormat();
-  const facts = [result.latencyMs === null ? null : f.duration(result.latencyMs), result.modelCount === null ? null : t('test.models', { count: result.modelCount, shown: f.exact(result.modelCount) })];
+  const facts = [
+    result.latencyMs === null ? null : f.duration(result.latencyMs),
+    result.modelCount === null ? null : t('test.models', { count: result.modelCount, shown: f.exact(result.modelCount) }),
+  ];
   if (!result.ok) {
     return (
       <Banner tone="bad" title={result.message}>

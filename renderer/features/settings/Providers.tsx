@@ -60,7 +60,14 @@ export function Providers({ settings, onChange }: { settings: Settings; onChange
             <ProviderRow key={p.id} provider={p} onEdit={() => setEditing(p)} onRemove={() => remove(p)} />
           ))}
       </ul>
-      {editing && <ProviderDialog provider={editing === 'new' ? null : editing} keyStore={settings.keyStore} onClose={() => setEditing(null)} onSaved={onChange} />}
+      {editing && (
+        <ProviderDialog
+          provider={editing === 'new' ? null : editing}
+          keyStore={settings.keyStore}
+          onClose={() => setEditing(null)}
+          onSaved={onChange}
+        />
+      )}
     </section>
   );
 }
@@ -75,7 +82,9 @@ function ProviderRow({ provider, onEdit, onRemove }: { provider: Provider; onEdi
     setBusy(true);
     client.settings
       .testProvider({ id: provider.id })
-      .then(setResult, (error: unknown) => setResult({ ok: false, message: errorText(error), hint: null, latencyMs: null, modelCount: null }))
+      .then(setResult, (error: unknown) =>
+        setResult({ ok: false, message: errorText(error), hint: null, latencyMs: null, modelCount: null }),
+      )
       .finally(() => setBusy(false));
   };
   return (
@@ -114,7 +123,12 @@ function ProviderRow({ provider, onEdit, onRemove }: { provider: Provider; onEdi
 function KeyChip({ provider }: { provider: Provider }): ReactNode {
   const { t } = useTranslation(['settings', 'app']);
   if (provider.scripted) return <Chip tone="info">{t('app:scripted.chip')}</Chip>;
-  if (provider.key === 'env') return <Chip tone="good" title={t('key.fromEnv', { name: provider.keyEnv })}>{t('key.chip.env', { name: provider.keyEnv })}</Chip>;
+  if (provider.key === 'env')
+    return (
+      <Chip tone="good" title={t('key.fromEnv', { name: provider.keyEnv })}>
+        {t('key.chip.env', { name: provider.keyEnv })}
+      </Chip>
+    );
   if (provider.key !== 'none') return <Chip tone="good">{t(`key.chip.${provider.key}`)}</Chip>;
   // A server on one's own machine usually needs none: its absence is no warning there.
   return <Chip>{t('key.chip.none')}</Chip>;

@@ -73,10 +73,20 @@ function Look(): ReactNode {
       </h2>
       <div className="rounded-l border border-line bg-raised">
         <Row label={t('look.theme')}>
-          <Segmented label={t('look.theme')} value={prefs.theme} onChange={(theme) => setPrefs({ theme })} options={THEMES.map((value) => ({ value, label: t(`app:theme.${value}`) }))} />
+          <Segmented
+            label={t('look.theme')}
+            value={prefs.theme}
+            onChange={(theme) => setPrefs({ theme })}
+            options={THEMES.map((value) => ({ value, label: t(`app:theme.${value}`) }))}
+          />
         </Row>
         <Row label={t('look.language')}>
-          <Segmented label={t('look.language')} value={prefs.language} onChange={(language) => setPrefs({ language })} options={LANGUAGES.map((value) => ({ value, label: t(`app:language.${value}`) }))} />
+          <Segmented
+            label={t('look.language')}
+            value={prefs.language}
+            onChange={(language) => setPrefs({ language })}
+            options={LANGUAGES.map((value) => ({ value, label: t(`app:language.${value}`) }))}
+          />
         </Row>
       </div>
     </section>

@@ -10,7 +10,13 @@ export interface ProviderForm {
 }
 
 export function formOf(provider: Provider | null): ProviderForm {
-  return { name: provider?.name ?? '', baseUrl: provider?.baseUrl ?? '', apiKey: '', forgetKey: false, defaultModel: provider?.defaultModel ?? '' };
+  return {
+    name: provider?.name ?? '',
+    baseUrl: provider?.baseUrl ?? '',
+    apiKey: '',
+    forgetKey: false,
+    defaultModel: provider?.defaultModel ?? '',
+  };
 }
 
 export type ProviderProblem = 'name' | 'nameLong' | 'baseUrl' | 'credentials';

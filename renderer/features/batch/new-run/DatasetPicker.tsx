@@ -12,14 +12,22 @@ import { DatasetReportView } from './DatasetReportView.tsx';
 import type { DatasetChoice } from './use-dataset.ts';
 
 /** Where the prompts come from: a file dropped or picked, a path on the engine's machine, or the bundled demo. */
-export function DatasetPicker({ dataset, demoPath, problem }: { dataset: DatasetChoice; demoPath: string | undefined; problem: string | null }): ReactNode {
+export function DatasetPicker({
+  dataset,
+  demoPath,
+  problem,
+}: {
+  dataset: DatasetChoice;
+  demoPath: string | undefined;
+  problem: string | null;
+}): ReactNode {
   const { t } = useTranslation(['batch', 'app']);
   const errorText = useErrorText();
   const f = useFormat();
   const { state } = dataset;
   if (state.kind === 'uploading') {
     return (
-      <div className="grid h-full content-center gap-2 p-8">
+      <div className="mx-auto grid h-full max-w-[640px] content-center gap-2 p-8">
         <div className="num flex justify-between gap-4 text-sm">
           <span className="truncate">{t('dataset.uploading', { name: state.name })}</span>
           <span className="shrink-0 text-fg-3">
@@ -43,11 +51,32 @@ export function DatasetPicker({ dataset, demoPath, problem }: { dataset: Dataset
       </div>
     );
   }
-  if (state.kind === 'ready') return <DatasetReportView report={state.report} isDemo={state.report.path === demoPath} onChange={dataset.clear} />;
-  return <Source dataset={dataset} demoPath={demoPath} problem={problem} failure={state.kind === 'failed' ? errorText(state.error) : null} failedPath={state.kind === 'failed' ? state.path : null} />;
+  if (state.kind === 'ready')
+    return <DatasetReportView report={state.report} isDemo={state.report.path === demoPath} onChange={dataset.clear} />;
+  return (
+    <Source
+      dataset={dataset}
+      demoPath={demoPath}
+      problem={problem}
+      failure={state.kind === 'failed' ? errorText(state.error) : null}
+      failedPath={state.kind === 'failed' ? state.path : null}
+    />
+  );
 }
 
-function Source({ dataset, demoPath, problem, failure, failedPath }: { dataset: DatasetChoice; demoPath: string | undefined; problem: string | null; failure: string | null; failedPath: string | null }): ReactNode {
+function Source({
+  dataset,
+  demoPath,
+  problem,
+  failure,
+  failedPath,
+}: {
+  dataset: DatasetChoice;
+  demoPath: string | undefined;
+  problem: string | null;
+  failure: string | null;
+  failedPath: string | null;
+}): ReactNode {
   const { t } = useTranslation(['batch', 'app']);
   const picker = useRef<HTMLInputElement>(null);
   const [over, setOver] = useState(false);
@@ -69,7 +98,10 @@ function Source({ dataset, demoPath, problem, failure, failedPath }: { dataset: 
           }}
           onDragLeave={() => setOver(false)}
           onDrop={drop}
-          className={cx('grid justify-items-center gap-2 rounded-l border border-dashed px-6 py-9 text-center transition-colors', over ? 'border-accent bg-accent-soft' : 'border-line-strong bg-raised')}
+          className={cx(
+            'grid justify-items-center gap-2 rounded-l border border-dashed px-6 py-9 text-center transition-colors',
+            over ? 'border-accent bg-accent-soft' : 'border-line-strong bg-raised',
+          )}
         >
           <FileUp className="size-7 text-fg-3" strokeWidth={1.5} aria-hidden="true" />
           <p className="text-lg font-semibold">{t('dataset.drop')}</p>
@@ -93,7 +125,11 @@ function Source({ dataset, demoPath, problem, failure, failedPath }: { dataset: 
               if (file) dataset.upload(file);
             }}
           />
-          {problem && !failure && <p role="alert" className="text-xs text-bad">{problem}</p>}
+          {problem && !failure && (
+            <p role="alert" className="text-xs text-bad">
+              {problem}
+            </p>
+          )}
         </div>
         <div className="grid gap-4 sm:grid-cols-[minmax(0,1fr)_auto] sm:items-end">
           <form

@@ -8,7 +8,15 @@ import { Chip } from '../../../ui/Chip.tsx';
 import { Tabs } from '../../../ui/Tabs.tsx';
 
 /** What the engine found in the file: the rows, and every line that was refused with its number and reason. */
-export function DatasetReportView({ report, isDemo, onChange }: { report: DatasetReport; isDemo: boolean; onChange: () => void }): ReactNode {
+export function DatasetReportView({
+  report,
+  isDemo,
+  onChange,
+}: {
+  report: DatasetReport;
+  isDemo: boolean;
+  onChange: () => void;
+}): ReactNode {
   const { t } = useTranslation(['batch', 'app']);
   const f = useFormat();
   const [tab, setTab] = useState<'rows' | 'rejected'>(report.rows === 0 && report.rejectedCount > 0 ? 'rejected' : 'rows');
@@ -25,7 +33,11 @@ export function DatasetReportView({ report, isDemo, onChange }: { report: Datase
           <p className="num flex flex-wrap gap-x-3 text-xs text-fg-3">
             <span>{f.bytes(report.bytes)}</span>
             <span>{t(`encoding.${report.encoding}`)}</span>
-            {report.duplicates > 0 && <span title={t('dataset.duplicatesHint')}>{t('dataset.duplicates', { count: report.duplicates, shown: f.exact(report.duplicates) })}</span>}
+            {report.duplicates > 0 && (
+              <span title={t('dataset.duplicatesHint')}>
+                {t('dataset.duplicates', { count: report.duplicates, shown: f.exact(report.duplicates) })}
+              </span>
+            )}
             {report.blankLines > 0 && <span>{t('dataset.blank', { count: report.blankLines, shown: f.exact(report.blankLines) })}</span>}
           </p>
         </div>
@@ -36,10 +48,18 @@ export function DatasetReportView({ report, isDemo, onChange }: { report: Datase
         value={tab}
         onChange={setTab}
         items={[
-          { value: 'rows', label: <span className="num">{t('dataset.rows', { shown: f.exact(report.rows) })}</span>, content: <Rows report={report} /> },
+          {
+            value: 'rows',
+            label: <span className="num">{t('dataset.rows', { shown: f.exact(report.rows) })}</span>,
+            content: <Rows report={report} />,
+          },
           {
             value: 'rejected',
-            label: <span className={report.rejectedCount > 0 ? 'num text-bad' : 'num'}>{t('dataset.rejected', { shown: f.exact(report.rejectedCount) })}</span>,
+            label: (
+              <span className={report.rejectedCount > 0 ? 'num text-bad' : 'num'}>
+                {t('dataset.rejected', { shown: f.exact(report.rejectedCount) })}
+              </span>
+            ),
             content: <Rejected report={report} />,
           },
         ]}
@@ -51,7 +71,19 @@ export function DatasetReportView({ report, isDemo, onChange }: { report: Datase
 const ROW_PX = 30;
 const REJECTED_PX = 44;
 
-function VirtualRows({ count, height, row, footer, empty }: { count: number; height: number; row: (i: number) => ReactNode; footer: string | null; empty: string }): ReactNode {
+function VirtualRows({
+  count,
+  height,
+  row,
+  footer,
+  empty,
+}: {
+  count: number;
+  height: number;
+  row: (i: number) => ReactNode;
+  footer: string | null;
+  empty: string;
+}): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => height, overscan: 8 });
   if (count === 0) return <p className="p-4 text-sm text-fg-3">{empty}</p>;
@@ -59,7 +91,11 @@ function VirtualRows({ count, height, row, footer, empty }: { count: number; hei
     <div ref={scroller} tabIndex={0} className="focus-inset h-full overflow-y-auto">
       <ul style={{ height: rows.getTotalSize(), position: 'relative' }}>
         {rows.getVirtualItems().map((r) => (
-          <li key={r.key} style={{ position: 'absolute', top: 0, left: 0, right: 0, height, transform: `translateY(${r.start}px)` }} className="flex items-center gap-3 border-b border-line px-4">
+          <li
+            key={r.key}
+            style={{ position: 'absolute', top: 0, left: 0, right: 0, height, transform: `translateY(${r.start}px)` }}
+            className="flex items-center gap-3 border-b border-line px-4"
+          >
             {row(r.index)}
           </li>
         ))}
@@ -86,7 +122,9 @@ function Rows({ report }: { report: DatasetReport }): ReactNode {
             <span className="num w-12 shrink-0 text-right text-xs text-fg-3" title={t('dataset.line', { line: item?.line })}>
               {f.exact(item?.line ?? 0)}
             </span>
-            <span className="truncate text-sm" title={item?.prompt}>{item?.prompt}</span>
+            <span className="truncate text-sm" title={item?.prompt}>
+              {item?.prompt}
+            </span>
           </>
         );
       }}
@@ -112,7 +150,9 @@ function Rejected({ report }: { report: DatasetReport }): ReactNode {
               {f.exact(item?.line ?? 0)}
             </span>
             <span className="min-w-0">
-              <span className="block truncate text-sm text-bad" title={item?.reason}>{item?.reason}</span>
+              <span className="block truncate text-sm text-bad" title={item?.reason}>
+                {item?.reason}
+              </span>
               <code className="block truncate font-mono text-xs text-fg-3">{item?.excerpt}</code>
             </span>
           </>

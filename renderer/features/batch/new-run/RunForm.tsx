@@ -38,7 +38,11 @@ export function RunForm({ draft, change, problem, providers, distributions, defa
       <Field label={t('form.runName')} error={problem('runName')}>
         {(props) => <Input {...props} mono value={draft.runName} maxLength={100} onChange={(e) => change({ runName: e.target.value })} />}
       </Field>
-      <Field label={t('form.provider')} error={problem('provider')} hint={provider ? <ProviderHint provider={provider} /> : t('form.providerUnknown')}>
+      <Field
+        label={t('form.provider')}
+        error={problem('provider')}
+        hint={provider ? <ProviderHint provider={provider} /> : t('form.providerUnknown')}
+      >
         {(props) => (
           <Select
             {...props}
@@ -74,7 +78,14 @@ export function RunForm({ draft, change, problem, providers, distributions, defa
           {(props) => <NumberInput {...props} value={draft.batchSize} onChange={(v) => change({ batchSize: v })} />}
         </Field>
         <Field label={t('form.maxSamples')} error={problem('maxSamples')}>
-          {(props) => <NumberInput {...props} value={draft.maxSamples} placeholder={rows === null ? t('form.maxSamplesAll') : t('form.maxSamplesAllOf', { shown: f.exact(rows) })} onChange={(v) => change({ maxSamples: v })} />}
+          {(props) => (
+            <NumberInput
+              {...props}
+              value={draft.maxSamples}
+              placeholder={rows === null ? t('form.maxSamplesAll') : t('form.maxSamplesAllOf', { shown: f.exact(rows) })}
+              onChange={(v) => change({ maxSamples: v })}
+            />
+          )}
         </Field>
       </div>
       <Field label={t('form.reasoningEffort')} hint={t('form.reasoningEffortHint')}>
@@ -88,7 +99,15 @@ export function RunForm({ draft, change, problem, providers, distributions, defa
         )}
       </Field>
       <Field label={t('form.outputDir')} error={problem('outputDir')} hint={t('form.outputDirHint')}>
-        {(props) => <Input {...props} mono value={draft.outputDir} placeholder={defaultOutputDir} onChange={(e) => change({ outputDir: e.target.value })} />}
+        {(props) => (
+          <Input
+            {...props}
+            mono
+            value={draft.outputDir}
+            placeholder={defaultOutputDir}
+            onChange={(e) => change({ outputDir: e.target.value })}
+          />
+        )}
       </Field>
     </div>
   );
@@ -96,7 +115,9 @@ export function RunForm({ draft, change, problem, providers, distributions, defa
 
 /** "terminal 100% · file 50%" */
 function chances(distribution: Distribution, f: Format): string {
-  return Object.entries(distribution.toolsets).map(([name, chance]) => `${name} ${f.percent(chance / 100)}`).join(' · ');
+  return Object.entries(distribution.toolsets)
+    .map(([name, chance]) => `${name} ${f.percent(chance / 100)}`)
+    .join(' · ');
 }
 
 function ProviderHint({ provider }: { provider: Provider }): ReactNode {
@@ -125,16 +146,30 @@ function hostOf(url: string): string {
   }
 }
 
-function ModelField({ draft, change, problem, provider }: Pick<RunFormProps, 'draft' | 'change' | 'problem'> & { provider: Provider | undefined }): ReactNode {
+function ModelField({
+  draft,
+  change,
+  problem,
+  provider,
+}: Pick<RunFormProps, 'draft' | 'change' | 'problem'> & { provider: Provider | undefined }): ReactNode {
   const { t } = useTranslation(['batch', 'app']);
   const errorText = useErrorText();
   const id = provider?.id ?? null;
-  const models = useLoad(async (client, signal) => (id === null ? { models: [] } : client.settings.models({ provider: id }, { signal })), [id]);
+  const models = useLoad(
+    async (client, signal) => (id === null ? { models: [] } : client.settings.models({ provider: id }, { signal })),
+    [id],
+  );
   const hint = models.loading ? t('form.modelsLoading') : models.error ? t('form.modelsFailed', { why: errorText(models.error) }) : null;
   return (
     <Field label={t('form.model')} error={problem('model')} hint={hint}>
       {(props) => (
-        <SuggestInput {...props} value={draft.model} suggestions={models.data?.models.map((m) => m.id) ?? []} placeholder={t('form.modelPlaceholder')} onChange={(model) => change({ model })} />
+        <SuggestInput
+          {...props}
+          value={draft.model}
+          suggestions={models.data?.models.map((m) => m.id) ?? []}
+          placeholder={t('form.modelPlaceholder')}
+          onChange={(model) => change({ model })}
+        />
       )}
     </Field>
   );

@@ -6,22 +6,54 @@ const good = { ...emptyDraft(), datasetFile: '/data/p.jsonl', runName: 'run-1' }
 // Bug: the form's defaults drift away from the command line's.
 test("the empty form is the contract's defaults", () => {
   const { spec } = readDraft(good);
-  expect(spec).toMatchObject({ batchSize: 10, provider: 'offline', model: 'offline/demo', numWorkers: 4, maxTurns: 10, distribution: 'default' });
+  expect(spec).toMatchObject({
+    batchSize: 10,
+    provider: 'offline',
+    model: 'offline/demo',
+    numWorkers: 4,
+    maxTurns: 10,
+    distribution: 'default',
+  });
   expect(spec).not.toHaveProperty('maxSamples', 0);
   expect(spec?.maxSamples).toBeUndefined();
   expect(spec?.outputDir).toBeUndefined();
 });
 
 test('each field is judged where it stands', () => {
-  const { spec, problems } = readDraft({ ...good, runName: '../etc', numWorkers: '513', maxTurns: '0', batchSize: '', maxSamples: '0', model: ' ' });
+  const { spec, problems } = readDraft({
+    ...good,
+    runName: '../etc',
+    numWorkers: '513',
+    maxTurns: '0',
+    batchSize: '',
+    maxSamples: '0',
+    model: ' ',
+  });
   expect(spec).toBeNull();
-  expect(problems).toEqual({ runName: 'name', numWorkers: 'workers', maxTurns: 'turns', batchSize: 'required', maxSamples: 'positive', model: 'required' });
+  expect(problems).toEqual({
+    runName: 'name',
+    numWorkers: 'workers',
+    maxTurns: 'turns',
+    batchSize: 'required',
+    maxSamples: 'positive',
+    model: 'required',
+  });
 });
 
 // Bug: "new run with these options" silently drops an option.
 test('a spec survives the way through the form', () => {
   const spec = {
-    datasetFile: '/data/p.jsonl', runName: 'r', batchSize: 7, provider: 'lab', model: 'm', numWorkers: 2, maxTurns: 3, maxSamples: 5, distribution: 'mixed', reasoningEffort: 'high' as const, outputDir: '/out',
+    datasetFile: '/data/p.jsonl',
+    runName: 'r',
+    batchSize: 7,
+    provider: 'lab',
+    model: 'm',
+    numWorkers: 2,
+    maxTurns: 3,
+    maxSamples: 5,
+    distribution: 'mixed',
+    reasoningEffort: 'high' as const,
+    outputDir: '/out',
   };
   expect(readDraft(draftOf(spec)).spec).toEqual(spec);
 });

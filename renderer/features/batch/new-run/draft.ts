@@ -63,7 +63,13 @@ export type DraftProblem = 'required' | 'name' | 'workers' | 'turns' | 'positive
 
 export type DraftProblems = Partial<Record<DraftField, DraftProblem>>;
 
-const PROBLEM_OF: Partial<Record<DraftField, DraftProblem>> = { runName: 'name', numWorkers: 'workers', maxTurns: 'turns', batchSize: 'positive', maxSamples: 'positive' };
+const PROBLEM_OF: Partial<Record<DraftField, DraftProblem>> = {
+  runName: 'name',
+  numWorkers: 'workers',
+  maxTurns: 'turns',
+  batchSize: 'positive',
+  maxSamples: 'positive',
+};
 
 /** The run that the form describes, or what is wrong, judged by the contract's own schema. */
 export function readDraft(draft: RunDraft): { spec: RunSpecInput; problems: null } | { spec: null; problems: DraftProblems } {

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { PIECE_BYTES, toBase64, uploadFile } from './upload.ts';
 
-function engine(): { pieces: { uploadId?: string | undefined; bytes: number; last: boolean }[]; content: () => string; upload: Parameters<typeof uploadFile>[0]['upload'] } {
+function engine(): {
+  pieces: { uploadId?: string | undefined; bytes: number; last: boolean }[];
+  content: () => string;
+  upload: Parameters<typeof uploadFile>[0]['upload'];
+} {
   const pieces: { uploadId?: string | undefined; bytes: number; last: boolean }[] = [];
   const parts: string[] = [];
   return {
@@ -24,7 +28,11 @@ test('a file arrives byte for byte, in pieces within the limit', async () => {
   const path = await uploadFile(to, new File([bytes], 'p.jsonl'), (sent) => progress.push(sent), new AbortController().signal);
   expect(path).toBe('/home/uploads/p.jsonl');
   expect(to.content() === new TextDecoder('latin1').decode(bytes)).toBe(true);
-  expect(to.pieces).toEqual([{ uploadId: undefined, bytes: PIECE_BYTES, last: false }, { uploadId: 'u', bytes: PIECE_BYTES, last: false }, { uploadId: 'u', bytes: 17, last: true }]);
+  expect(to.pieces).toEqual([
+    { uploadId: undefined, bytes: PIECE_BYTES, last: false },
+    { uploadId: 'u', bytes: PIECE_BYTES, last: false },
+    { uploadId: 'u', bytes: 17, last: true },
+  ]);
   expect(progress).toEqual([PIECE_BYTES, PIECE_BYTES * 2, bytes.length]);
 });
 

@@ -21,14 +21,22 @@ export interface UploadSource {
  * @param onProgress bytes sent so far
  * @returns the path on the engine's machine
  */
-export async function uploadFile(datasets: Pick<Client['datasets'], 'upload'>, file: UploadSource, onProgress: (sent: number) => void, signal: AbortSignal): Promise<string> {
+export async function uploadFile(
+  datasets: Pick<Client['datasets'], 'upload'>,
+  file: UploadSource,
+  onProgress: (sent: number) => void,
+  signal: AbortSignal,
+): Promise<string> {
   let uploadId: string | undefined;
   for (let at = 0; ; at += PIECE_BYTES) {
     signal.throwIfAborted();
     const end = Math.min(file.size, at + PIECE_BYTES);
     const bytes = new Uint8Array(await file.slice(at, end).arrayBuffer());
     const last = end >= file.size;
-    const answer = await datasets.upload({ ...(uploadId === undefined ? {} : { uploadId }), name: file.name.slice(-255), chunk: toBase64(bytes), last }, { signal });
+    const answer = await datasets.upload(
+      { ...(uploadId === undefined ? {} : { uploadId }), name: file.name.slice(-255), chunk: toBase64(bytes), last },
+      { signal },
+    );
     uploadId = answer.uploadId;
     onProgress(end);
     if (last) {

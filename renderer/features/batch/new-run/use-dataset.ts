@@ -52,7 +52,12 @@ export function useDataset(initialPath: string, onPath: (path: string) => void):
       work.current = abort;
       onPath('');
       setState({ kind: 'uploading', name: file.name, sent: 0, size: file.size });
-      uploadFile(client.datasets, file, (sent) => !abort.signal.aborted && setState({ kind: 'uploading', name: file.name, sent, size: file.size }), abort.signal).then(
+      uploadFile(
+        client.datasets,
+        file,
+        (sent) => !abort.signal.aborted && setState({ kind: 'uploading', name: file.name, sent, size: file.size }),
+        abort.signal,
+      ).then(
         (path) => !abort.signal.aborted && inspect(path),
         (error: unknown) => !abort.signal.aborted && setState({ kind: 'failed', error, path: null }),
       );
