@@ -7,7 +7,8 @@ import { useErrorText } from '../../lib/errors.ts';
 import { Button, IconButton } from '../../ui/Button.tsx';
 import { Chip } from '../../ui/Chip.tsx';
 import { useToasts } from '../../ui/Toasts.tsx';
-import { ProviderDialog, TestResult } from './ProviderDialog.tsx';
+import { ProviderDialog } from './ProviderDialog.tsx';
+import { TestResult } from './ProviderTest.tsx';
 import { hostOf } from './provider-form.ts';
 
 /** The providers, built in and own: test, change, add, remove with undo. */
