@@ -151,7 +151,7 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
         ) : (
           <Panes key={panes.map((p) => p.id).join()} id="library" panes={panes} />
         )}
-        {!threePanes && facetsOpen && <div className="absolute inset-y-0 left-0 z-20 w-60 border-r border-line bg-bg shadow-pop">{facets}</div>}
+        {!threePanes && facetsOpen && <div onKeyDown={(e) => e.key === 'Escape' && setFacetsOpen(false)} className="absolute inset-y-0 left-0 z-20 w-60 border-r border-line bg-bg shadow-pop">{facets}</div>}
       </div>
       {exporting && <ExportDialog scope={exporting} onClose={() => setExporting(null)} />}
     </Screen>

@@ -92,8 +92,8 @@ function Opened({ transcript, active, onClose, onRetry, ref }: { transcript: Tra
   }, [reading]);
 
   useCommands(t('keys.view'), [
-    { id: 'next-turn', label: t('keys.nextTurn'), keys: ']', keysOnly: true, repeats: true, disabled: !reading, run: () => step(1) },
-    { id: 'previous-turn', label: t('keys.previousTurn'), keys: '[', keysOnly: true, repeats: true, disabled: !reading, run: () => step(-1) },
+    { id: 'next-turn', label: t('keys.nextTurn'), keys: ']', also: active ? ['j'] : [], keysOnly: true, repeats: true, disabled: !reading, run: () => step(1) },
+    { id: 'previous-turn', label: t('keys.previousTurn'), keys: '[', also: active ? ['k'] : [], keysOnly: true, repeats: true, disabled: !reading, run: () => step(-1) },
     { id: 'fold', label: t('keys.fold'), keys: 'o', keysOnly: true, disabled: !reading, run: () => turn && toggleTurn(folds, turn) },
     { id: 'fold-all', label: t('keys.foldAll'), keys: 'shift+o', disabled: !reading, run: foldAll },
     { id: 'find', label: t('find.label'), keys: 'mod+f', whileTyping: true, disabled: !reading, run: () => setFinding((n) => n + 1) },
@@ -102,8 +102,6 @@ function Opened({ transcript, active, onClose, onRetry, ref }: { transcript: Tra
     { id: 'copy-link', label: t('keys.copyLink'), run: copyLink },
   ]);
   useCommands(t('keys.view'), [
-    { id: 'j', label: t('keys.nextTurn'), keys: 'j', keysOnly: true, repeats: true, run: () => step(1) },
-    { id: 'k', label: t('keys.previousTurn'), keys: 'k', keysOnly: true, repeats: true, run: () => step(-1) },
     { id: 'first-turn', label: t('keys.firstTurn'), keys: 'g g', keysOnly: true, run: () => go(0) },
     { id: 'last-turn', label: t('keys.lastTurn'), keys: 'shift+g', keysOnly: true, run: () => list.current?.goEnd() },
   ], active && reading);

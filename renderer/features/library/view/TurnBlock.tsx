@@ -150,7 +150,7 @@ function SystemBody({ turn, tools }: { turn: Turn; tools: readonly ToolSpec[] })
               {tools.map((tool) => (
                 <li key={tool.name} className="min-w-0">
                   <code className="font-mono font-semibold text-role-tool">{tool.name}</code> <code className="font-mono text-xs text-fg-3">{parameterNames(tool)}</code>
-                  <p className="wrap-anywhere text-fg-2">{tool.description}</p>
+                  <p className="wrap-anywhere whitespace-pre-wrap text-fg-2">{tool.description}</p>
                 </li>
               ))}
             </ul>
