@@ -29,12 +29,13 @@ const TONES = { info: 'text-info', good: 'text-good', bad: 'text-bad' };
 
 /** Holds the toasts of the page; put once around it, with a manager made at the root. */
 export function ToastProvider({ manager, children }: { manager: ToastManager<ToastData>; children: ReactNode }): ReactNode {
+  const { t } = useTranslation('app');
   return (
     <ToastContext value={manager}>
       <Toast.Provider toastManager={manager} timeout={5000} limit={4}>
         {children}
         <Toast.Portal>
-          <Toast.Viewport className="fixed right-3 bottom-[calc(var(--status)+12px)] z-50 flex w-[min(380px,calc(100vw-24px))] flex-col-reverse gap-2 outline-none">
+          <Toast.Viewport aria-label={t('toasts')} className="fixed right-3 bottom-[calc(var(--status)+12px)] z-50 flex w-[min(380px,calc(100vw-24px))] flex-col-reverse gap-2 outline-none">
             <ToastList />
           </Toast.Viewport>
         </Toast.Portal>

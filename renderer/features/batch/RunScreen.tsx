@@ -165,8 +165,8 @@ function RunMessage({ run }: { run: RunSummary }): ReactNode {
   }
   if (run.state === 'interrupted') {
     return (
-      <Banner live tone="warn" title={run.message ?? t('message.interrupted')}>
-        {run.message ? null : t('message.interruptedHint')}
+      <Banner live tone="warn" title={t('message.interrupted')}>
+        {t('message.interruptedHint')}
       </Banner>
     );
   }
