@@ -96,8 +96,11 @@ test('a run is started, looked at and exported with the keyboard alone', async (
   await expect(dialog.getByLabel('File name')).toBeFocused();
   await tabTo(page, dialog.getByRole('checkbox', { name: 'Also write scripted ones' }));
   await page.keyboard.press('Space');
-  await expect(dialog.getByRole('button', { name: /^Write [1-9]/ })).toBeEnabled();
-  await page.keyboard.press('Control+Enter');
+  const write = dialog.getByRole('button', { name: /^Write [1-9]/ });
+  await expect(write).toBeEnabled();
+  await tabTo(page, write);
+  await expectRing(write);
+  await page.keyboard.press('Enter');
   await expect(dialog.or(page.getByRole('dialog', { name: 'Exported' })).getByText(`${home}/exports/`)).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog')).toBeHidden();

@@ -1,0 +1,131 @@
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect } from '../../drivers/browser-mode.ts';
+import { test as emptyTest } from '../../drivers/browser-mode.ts';
+import { DEMO_RUN, demoTest } from '../../fixtures/browser-homes.ts';
+import { goTo, openNewRun, pickFile, runState, startDemoRun, trajectoryRows } from '../../fixtures/page.ts';
+import { startFakeModel } from '../../fakes/fake-model.ts';
+
+const MIXED_FILE = '{"prompt": "Good"}\n{"prompt": 1}\n{"question": "no"}\n';
+
+// With motion, colours would be judged half way through a transition.
+emptyTest.use({ contextOptions: { reducedMotion: 'reduce' } });
+demoTest.use({ contextOptions: { reducedMotion: 'reduce' } });
+
+/** Looks at the page as it stands, light and dark, for what axe finds serious or critical. */
+async function expectAccessible(page: Page, state: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await expect(page.locator('html')).toHaveAttribute('data-theme', colorScheme);
+    const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+    const grave = violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)} (${node.failureSummary?.split('\n')[1]?.trim() ?? ''})`));
+    expect(grave, `${state}, ${colorScheme}`).toEqual([]);
+  }
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+}
+
+// Bug in all of these: something cannot be read or worked by people who do not see it as others do.
+emptyTest('an empty Talaria, the new-run form and a run that goes on', async ({ page }) => {
+  await expect(page.getByText('No trajectories yet')).toBeVisible();
+  await expectAccessible(page, 'Library, empty');
+  await goTo(page, 'Batch');
+  await expect(page.getByText('No runs yet')).toBeVisible();
+  await expectAccessible(page, 'Batch, empty');
+  await openNewRun(page);
+  await expectAccessible(page, 'New run, empty');
+  await pickFile(page, 'mixed.jsonl', MIXED_FILE);
+  await expect(page.getByRole('tab', { name: 'Prompts 1' })).toBeVisible();
+  await expectAccessible(page, 'New run with prompts');
+  await page.getByRole('tab', { name: 'Refused lines 2' }).click();
+  await page.getByLabel('Workers').fill('0');
+  await expectAccessible(page, 'New run with refused lines and a mistake');
+  await page.getByRole('button', { name: 'Other file' }).click();
+  await startDemoRun(page, 1);
+  await expect(page.getByRole('button', { name: /turn \d+ · / }).first()).toBeVisible();
+  await expectAccessible(page, 'run, live');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await expect(runState(page)).toHaveText('cancelled');
+  await expectAccessible(page, 'run, cancelled');
+});
+
+demoTest('the Library: list, trajectory, raw JSON, export', async ({ page }) => {
+  await expect(trajectoryRows(page)).toHaveCount(16);
+  await expectAccessible(page, 'Library, full');
+  await trajectoryRows(page).filter({ hasText: 'Write `slugify.py`' }).click();
+  const view = page.getByRole('region', { name: 'Trajectory', exact: true });
+  await view.getByRole('button', { name: /^Reasoning · / }).first().click();
+  await expectAccessible(page, 'trajectory');
+  await page.keyboard.press('r');
+  await expect(view.getByRole('region', { name: 'Raw JSON' })).toContainText('"scripted"');
+  await expectAccessible(page, 'raw JSON');
+  await page.keyboard.press('r');
+  for (const row of ['failed', 'partial', 'discarded']) {
+    await trajectoryRows(page).filter({ has: page.getByRole('img', { name: row }) }).first().click();
+    await expect(view.getByText(row, { exact: true }).first()).toBeVisible();
+    await expectAccessible(page, `a ${row} trajectory`);
+  }
+  await page.keyboard.press('e');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('checkbox', { name: 'Also write scripted ones' }).click();
+  await expect(dialog.getByRole('button', { name: /^Write [1-9]/ })).toBeEnabled();
+  await expectAccessible(page, 'export');
+  await dialog.getByRole('button', { name: /^Write [1-9]/ }).click();
+  await expect(dialog.getByRole('link', { name: 'Download' })).toBeVisible();
+  await expectAccessible(page, 'exported');
+});
+
+demoTest('runs, settings, palette and keys', async ({ page, mode }) => {
+  const fake = await startFakeModel({ apiKey: 'sk-other' });
+  const client = await mode.client();
+  const { demoDataset } = await client.runs.options();
+  await client.settings.saveProvider({ name: 'Teacher', baseUrl: fake.url, apiKey: 'sk-wrong' });
+  const provider = (await client.settings.get()).providers.find(({ name }) => name === 'Teacher')?.id ?? '';
+  await client.runs.start({ datasetFile: demoDataset, runName: 'stopped-run', provider, model: 'fake-model' });
+  await goTo(page, 'Batch');
+  await expect(page.getByRole('row').filter({ hasText: 'stopped-run' }).getByText('stopped', { exact: true })).toBeVisible();
+  await expectAccessible(page, 'Batch, full');
+  await page.getByRole('link', { name: DEMO_RUN }).click();
+  await expect(runState(page)).toHaveText('completed');
+  await expect(page.getByRole('heading', { name: 'Why they did not complete' })).toBeVisible();
+  await expectAccessible(page, 'run, finished');
+  await goTo(page, 'Batch');
+  await page.getByRole('link', { name: 'stopped-run' }).click();
+  await expect(runState(page)).toHaveText('stopped');
+  await expectAccessible(page, 'run, failed');
+  await goTo(page, 'Settings');
+  await page.getByRole('button', { name: 'Test Teacher' }).click();
+  await expect(page.getByText(/refused the key/)).toBeVisible();
+  await expectAccessible(page, 'Settings');
+  await page.getByRole('button', { name: 'Add a provider' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('dialog').getByLabel('Name')).toHaveAttribute('aria-invalid', 'true');
+  await expectAccessible(page, 'provider dialog');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Control+k');
+  await expect(page.getByRole('dialog', { name: 'Commands' }).getByRole('option', { name: DEMO_RUN })).toBeVisible();
+  await expectAccessible(page, 'palette');
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toBeHidden();
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog', { name: 'Keys' })).toBeVisible();
+  await expectAccessible(page, 'keys');
+  await fake.close();
+});
+
+// Bug: the Chinese page has labels that are missing, or colours and names that only fit English.
+demoTest('once in Chinese', async ({ page, mode }) => {
+  await (await mode.client()).settings.update({ language: 'zh-CN' });
+  await page.reload();
+  await expect(page.locator('html')).toHaveAttribute('lang', 'zh-CN');
+  await page.getByRole('option').filter({ hasText: 'slugify' }).click();
+  await expect(page.getByRole('heading', { level: 2 })).toContainText('slugify');
+  await expectAccessible(page, 'Library');
+  for (const hash of ['#/batch', '#/batch/new?demo=1', '#/settings']) {
+    await page.goto(`${mode.address}${hash}`);
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    await expect(page.getByRole('main').getByRole(hash === '#/batch' ? 'row' : 'button').nth(1)).toBeVisible();
+    await expectAccessible(page, hash);
+  }
+});
