@@ -23,7 +23,7 @@ import { Readers } from './store/readers.ts';
 import { Redactor, redactingLogger } from './store/redact.ts';
 import { Secrets } from './store/secrets.ts';
 import { SettingsService } from './store/settings.ts';
-import { openStore, type Store } from './store/store.ts';
+import { openStore, type Store, storeError } from './store/store.ts';
 import type { HostKind, Keychain, Logger } from './store/types.ts';
 import { ExportService } from './trajectories/export/service.ts';
 import { LiveHub } from './trajectories/live.ts';
@@ -72,7 +72,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     return await compose(options, home, lock);
   } catch (error) {
     lock.release();
-    throw error;
+    throw storeError(options.home, error);
   }
 }
 

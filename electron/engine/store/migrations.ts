@@ -4,6 +4,8 @@ import type { Database } from './database.ts';
 
 export class StoreVersionError extends Error {
   override name = 'StoreVersionError';
+  /** Tells hosts that the message is for a person. */
+  readonly code = 'STORE_TOO_NEW';
 }
 
 export interface Migration {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Database } from './database.ts';
+import { HomeError, homeError, homePaths } from './home.ts';
 import { migrate, readMigrations } from './migrations.ts';
 import { Readers } from './readers.ts';
 
@@ -13,7 +14,7 @@ export interface Store {
 
 /**
  * Opens `talaria.db` in an acquired home and brings it up to date.
- * Throws StoreVersionError when it was made by a newer program.
+ * Throws StoreVersionError when it was made by a newer program, SQLite's own error when the file cannot be used.
  */
 export function openStore(home: string, paths: { resources: string; reader: string }): Store {
   const file = join(home, 'talaria.db');
@@ -35,4 +36,21 @@ export function openStore(home: string, paths: { resources: string; reader: stri
       db.close();
     },
   };
+}
+
+/**
+ * The HomeError of a failure of SQLite while a home is opened: its own words name neither the file nor what to do. Anything else is
+ * given back as it is.
+ */
+export function storeError(home: string, error: unknown): unknown {
+  const file = homePaths(home).database;
+  const code = (error as { code?: unknown } | null)?.code;
+  if (error instanceof HomeError || typeof code !== 'string' || !code.startsWith('SQLITE_')) return error;
+  if (!code.startsWith('SQLITE_CORRUPT') && code !== 'SQLITE_NOTADB') return homeError(file, error);
+  const said = error instanceof Error ? error.message : code;
+  return new HomeError(
+    'unusable',
+    `${file} is damaged (${said}). Put back a copy of it, or move it away to begin with an empty Library; the output files of runs and exports are not in it and stay as they are.`,
+    error,
+  );
 }
