@@ -13,7 +13,7 @@ const ALLOWED = new Set(readFileSync(WORDS_FILE, 'utf8').split(/\s+/).map((word)
 /** All words in Latin letters that the page shows or reads aloud, but for what the person, the model or the engine's data said. */
 function latinWords(page: Page): Promise<string[]> {
   return page.evaluate(() => {
-    const data = 'code, pre, kbd, input, h2, article, [role=option], [role=row] a, [lang=en], dd, output';
+    const data = 'code, pre, kbd, input, article, [role=option], [role=row] a, [role=tabpanel] li';
     const found = new Set<string>();
     const take = (text: string | null): void => (text ?? '').match(/[A-Za-z][A-Za-z'’]{2,}/g)?.forEach((word) => found.add(word));
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -22,9 +22,9 @@ function latinWords(page: Page): Promise<string[]> {
       if (parent && !parent.closest(data) && parent.checkVisibility({ checkVisibilityCSS: true })) take(node.textContent);
     }
     for (const element of document.querySelectorAll('[aria-label], [placeholder], [title]')) {
-      if (element.closest('article, [role=option], [role=row]')) continue;
+      if (element.closest('article, [role=option], [role=row], [role=tabpanel] li')) continue;
       take(element.getAttribute('aria-label'));
-      if (!element.matches('code, dd, h2, span, li')) take(element.getAttribute('title'));
+      if (!element.matches('code')) take(element.getAttribute('title'));
       if (element.matches('[type=search]')) take(element.getAttribute('placeholder'));
     }
     return [...found];
@@ -46,7 +46,10 @@ test('简体中文 changes every text of every screen', async ({ page, mode, hom
   const { providers } = await client.settings.get();
   const run = (await client.runs.list()).items[0];
   const { distributions } = await client.runs.options();
-  const data = [home, DEMO_RUN, JSON.stringify([providers, run, distributions]), 'prompts.jsonl'].join(' ');
+  // Why a prompt failed is told in the provider's words.
+  const failures = (await client.runs.prompts({ id: run?.id ?? '', states: ['failed'] })).items.map(({ reason }) => reason);
+  const files = 'prompts.jsonl trajectories.jsonl batch_0.jsonl checkpoint.json statistics.json';
+  const data = [home, DEMO_RUN, JSON.stringify([providers, run, distributions, failures]), files].join(' ');
 
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('设置');
   await expectChinese(page, 'settings', data);
@@ -59,16 +62,18 @@ test('简体中文 changes every text of every screen', async ({ page, mode, hom
   await page.goto(`${mode.address}#/library`);
   await page.getByRole('option').filter({ hasText: 'slugify' }).click();
   await expect(page.getByRole('article').first()).toBeVisible();
-  await expectChinese(page, 'trajectory', data);
+  // Its heading is the prompt.
+  const title = await page.getByRole('heading', { level: 2 }).first().innerText();
+  await expectChinese(page, 'trajectory', `${data} ${title}`);
   await page.keyboard.press('e');
   await expect(page.getByRole('dialog').getByRole('textbox')).toBeFocused();
-  await expectChinese(page, 'export', data);
+  await expectChinese(page, 'export', `${data} ${title}`);
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog')).toBeHidden();
   for (const keys of ['?', 'Control+k']) {
     await page.keyboard.press(keys);
     await expect(page.getByRole('dialog')).toBeVisible();
-    await expectChinese(page, keys, data);
+    await expectChinese(page, keys, `${data} ${title}`);
     await page.keyboard.press('Escape');
     await expect(page.getByRole('dialog')).toBeHidden();
   }
