@@ -1,4 +1,3 @@
-import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import {
   callTool, callTools, contextOverflow, cutAfter, drip, drop, empty, fail, gated, hangAfter, htmlError,
