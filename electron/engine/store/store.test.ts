@@ -8,6 +8,7 @@ import { READER, RESOURCES } from '../trajectories/testing.ts';
 import { Database } from './database.ts';
 import { HomeError } from './home.ts';
 import { StoreVersionError } from './migrations.ts';
+import { openStore } from './store.ts';
 
 let home: string;
 beforeEach(() => {
@@ -47,4 +48,13 @@ test('pages of noise in the middle of the store are found while a home is opened
 // browser mode prints the words of errors with a code and a stack for all others
 test('the refusal of a newer store has a code', () => {
   expect(new StoreVersionError('x')).toHaveProperty('code', 'STORE_TOO_NEW');
+});
+
+// on a full disk the last word of the command line was a stack trace, and the home stayed taken
+test('a store whose log cannot be put into the file is still closed', async () => {
+  const store = openStore(home, { resources: RESOURCES, reader: READER });
+  // inside a transaction a checkpoint fails, as it does on a full disk
+  store.db.connection.exec('BEGIN IMMEDIATE');
+  await store.close();
+  expect(store.db.connection.open).toBe(false);
 });

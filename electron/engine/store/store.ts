@@ -32,7 +32,11 @@ export function openStore(home: string, paths: { resources: string; reader: stri
     readers,
     async close() {
       await readers.close();
-      db.connection.pragma('wal_checkpoint(TRUNCATE)');
+      try {
+        db.connection.pragma('wal_checkpoint(TRUNCATE)');
+      } catch {
+        // on a full disk what is in the log stays there; SQLite reads it at the next start
+      }
       db.close();
     },
   };
