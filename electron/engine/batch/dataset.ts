@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import { constants, type FileHandle, open } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { TextDecoder } from 'node:util';
 import type { DatasetReport } from '#shared/contract/datasets.ts';
@@ -121,10 +121,10 @@ export async function inspectDataset(path: string): Promise<DatasetReport> {
 export async function hashFile(path: string): Promise<string | null> {
   let file: FileHandle;
   try {
-    file = await open(path, 'r');
+    file = await openDataset(path);
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null;
-    throw cannotRead(path, error);
+    if (error instanceof BatchError && systemCode(error.cause) === 'ENOENT') return null;
+    throw error;
   }
   try {
     const sha = createHash('sha256');
@@ -171,7 +171,9 @@ function readRow(line: ByteLine, decoder: TextDecoder, index: number): RowItem {
   const { prompt, ...row } = value as Record<string, unknown>;
   if (typeof prompt !== 'string') return reject(`"prompt" must be a text; here it is ${kindOf(prompt)}.`, text);
   if (prompt.trim() === '') return reject('"prompt" is empty.', text);
-  const hash = createHash('sha256').update(canonical(value)).digest('base64url').slice(0, 22);
+  const sorted = canonical(value);
+  if (sorted === null) return reject('The row is nested too deeply to be worked with.', text);
+  const hash = createHash('sha256').update(sorted).digest('base64url').slice(0, 22);
   return { type: 'row', index, line: line.line, prompt: prompt.toWellFormed(), row, hash };
 }
 
@@ -181,11 +183,16 @@ function jsonReason(text: string, error: unknown): string {
   return `Not valid JSON: ${cut(error instanceof Error ? error.message : String(error), 200)}`;
 }
 
-/** JSON with sorted keys at every level. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, v: unknown) =>
-    typeof v === 'object' && v !== null && !Array.isArray(v) ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) : v,
-  );
+/** JSON with sorted keys at every level; null when there are more levels than the stack takes, which parsing does not mind. */
+function canonical(value: unknown): string | null {
+  try {
+    return JSON.stringify(value, (_key, v: unknown) =>
+      typeof v === 'object' && v !== null && !Array.isArray(v) ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) : v,
+    );
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 function kindOf(value: unknown): string {
@@ -204,7 +211,7 @@ function keysOf(value: object): string {
 
 async function openDataset(path: string): Promise<FileHandle> {
   try {
-    const file = await open(path, 'r');
+    const file = await openAtOnce(path);
     const info = await file.stat();
     if (info.isFile()) return file;
     await file.close();
@@ -212,6 +219,11 @@ async function openDataset(path: string): Promise<FileHandle> {
   } catch (error) {
     throw error instanceof BatchError ? error : cannotRead(path, error);
   }
+}
+
+/** Opening a named pipe would wait for a writer, perhaps for ever. */
+function openAtOnce(path: string): Promise<FileHandle> {
+  return open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
 }
 
 async function readHead(file: FileHandle): Promise<Buffer> {
