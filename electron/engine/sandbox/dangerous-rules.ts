@@ -63,6 +63,9 @@ export function checkByName(name: string, args: readonly Word[], place: Place): 
   if (name === 'kill' && killsEverything(args)) {
     return danger('kill_all', 'This would end every process of this user. Use kill with the id of a process that you started.');
   }
+  if (name === 'kill' && args.some(({ text }) => /^-?\$(PPID\b|\{PPID\})/.test(text))) {
+    return danger('kill_parent', 'The parent of your shell is the program that runs you; ending it ends all work. Use kill with the id of a process that you started.');
+  }
   if (name === 'git') return checkGit(args);
   if (name === 'dd') {
     const target = args.find((word) => word.text.startsWith('of='));

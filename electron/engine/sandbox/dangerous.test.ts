@@ -85,6 +85,9 @@ describe('findDanger', () => {
     ['kill_all', 'kill -9 -1'],
     ['kill_all', 'kill -s KILL -1'],
     ['kill_all', 'kill -- -1'],
+    // the shell's parent is the engine: one such command ended a whole batch
+    ['kill_parent', 'kill -9 $PPID'],
+    ['kill_parent', 'sleep 1; kill "${PPID}"'],
     ['kill_by_name', 'pkill -f node'],
     ['kill_by_name', 'killall python'],
     ['force_push', 'git push --force origin main'],
