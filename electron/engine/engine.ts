@@ -105,7 +105,8 @@ async function compose(options: EngineOptions, home: HomePaths, lock: HomeLock):
     home: home.root,
     resources: options.paths.resources,
     defaultOutputDir: options.outputDir ?? home.data,
-    createModel: modelFactory(settings, options.paths.resources),
+    createModel: modelFactory(settings, secrets, options.paths.resources),
+    redact: (text) => redactor.redactData(text),
   });
   runs.recover();
 
@@ -143,12 +144,15 @@ async function shut(parts: { runs: BatchService; exporter: Readers; store: Store
 }
 
 /** Models by run; runs on one endpoint slow down together on its rate limit. */
-function modelFactory(settings: SettingsService, resources: string) {
+function modelFactory(settings: SettingsService, secrets: Secrets, resources: string) {
   const gates = new Map<string, RateGate>();
   return async (spec: RunSpec, key: { apiKey?: string } = {}): Promise<ChatModel> => {
     if (spec.provider === OFFLINE_PROVIDER && spec.baseUrl === undefined) return createOfflineModel({ resources });
     const endpoint = await settings.endpointFor(spec.provider, spec.model, spec.baseUrl);
-    if (key.apiKey) endpoint.apiKey = key.apiKey;
+    if (key.apiKey) {
+      secrets.protect(key.apiKey);
+      endpoint.apiKey = key.apiKey;
+    }
     const gate = gates.get(endpoint.baseUrl) ?? createRateGate({ sleep: realSleep });
     gates.set(endpoint.baseUrl, gate);
     return createOpenAiChatModel(endpoint, { gate });

@@ -164,7 +164,8 @@ class AgentRun {
     yield this.#keep(this.#assistant(answer, checked));
     for (const c of checked) yield { type: 'tool_start', callId: c.call.id, name: c.call.name, summary: summaryOf(c) };
     const context = { sandbox: this.#deps.sandbox, signal: this.#signal, state: this.#toolState, onOutput: () => {} };
-    for await (const result of executeCalls(checked, this.#deps.tools, context, now)) yield this.#keep(result);
+    const { redact = (text: string) => text } = this.#deps;
+    for await (const result of executeCalls(checked, this.#deps.tools, context, now)) yield this.#keep({ ...result, content: redact(result.content) });
     return this.#signal.aborted ? this.end('interrupted', 'The run was interrupted.') : null;
   }
 

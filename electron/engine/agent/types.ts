@@ -18,6 +18,8 @@ export interface AgentDeps {
   tools: ToolRegistry;
   sandbox: Sandbox;
   now: () => number;
+  /** What tools answered, without the keys of the person: a command can read them from the processes of this machine. */
+  redact?: (text: string) => string;
 }
 
 export type AgentEvent =

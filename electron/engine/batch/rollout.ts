@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { join } from 'node:path';
 import type { PromptState, RunSpec } from '#shared/contract/runs.ts';
@@ -8,6 +7,7 @@ import { buildSystemPrompt } from '../agent/prompt.ts';
 import type { AgentEvent, AgentResult } from '../agent/types.ts';
 import type { ChatModel, ModelError } from '../model/types.ts';
 import { createHostSandbox } from '../sandbox/host.ts';
+import { removeFolder } from '../sandbox/remove.ts';
 import type { Sandbox } from '../sandbox/types.ts';
 import type { Database } from '../store/database.ts';
 import type { Logger } from '../store/types.ts';
@@ -32,6 +32,7 @@ export interface RolloutDeps {
   /** Folder for the workspaces of this run. */
   workspaces: string;
   random: () => number;
+  redact: (text: string) => string;
   /** What becomes of a prompt whose agent was interrupted. */
   interruptedState: () => Extract<PromptState, 'cancelled' | 'pending'>;
   onBegin: (begun: { index: number; prompt: string; trajectoryId: string; lost: Usage | null }) => void;
@@ -63,7 +64,7 @@ export async function runRollout(deps: RolloutDeps, index: number, signal: Abort
     const toolsets = sampled ?? [...sampleToolsets(run.spec.distribution, deps.random)];
     const tools = createRegistry(toolsets);
     // what a killed engine left there belongs to another attempt
-    await rm(folder, { recursive: true, force: true });
+    await removeFolder(folder);
     sandbox = await createHostSandbox({ root: folder });
     const systemPrompt = buildSystemPrompt(tools.specs);
     const begun = store.beginAttempt(run.id, index, toolsets, () => TrajectoryRecorder.begin(deps.db, deps.hub, deps.now, {
@@ -80,7 +81,7 @@ export async function runRollout(deps: RolloutDeps, index: number, signal: Abort
     }));
     recorder = begun.recorder;
     deps.onBegin({ index, prompt, trajectoryId: recorder.id, lost: begun.lost });
-    const agent = runAgent(agentSpec(run.spec, systemPrompt), [{ role: 'user', content: prompt, createdAt: deps.now() }], { model: deps.model, tools, sandbox, now: deps.now }, signal);
+    const agent = runAgent(agentSpec(run.spec, systemPrompt), [{ role: 'user', content: prompt, createdAt: deps.now() }], { model: deps.model, tools, sandbox, now: deps.now, redact: deps.redact }, signal);
     const result = await follow(agent, recorder, (activity) => deps.onActivity(index, activity));
     return record(deps, index, recorder, result);
   } catch (error) {

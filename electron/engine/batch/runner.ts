@@ -13,6 +13,12 @@ const SAME_FAILURES = 10;
 const ROW_FAULTS: readonly ModelError['code'][] = ['bad_request', 'context_overflow', 'aborted'];
 const PROMPT_SHOWN_CHARS = 300;
 
+/** How a run stands after a pass. */
+export interface PassOutcome {
+  state: RunState;
+  message: string | null;
+}
+
 type Stop = { kind: 'pause' } | { kind: 'cancel' } | { kind: 'close' } | { kind: 'fail'; message: string };
 
 export interface PassDeps extends Omit<RolloutDeps, 'interruptedState' | 'onBegin' | 'onActivity'> {
@@ -43,6 +49,7 @@ export class BatchPass {
   #finishing = false;
   #sameFailure: { message: string; count: number } = { message: '', count: 0 };
   #timer: NodeJS.Timeout | null = null;
+  #unstoredEnd: PassOutcome | null = null;
 
   constructor(deps: PassDeps) {
     this.#deps = deps;
@@ -60,6 +67,11 @@ export class BatchPass {
   /** Resolves when the pass is over. Never rejects. */
   get done(): Promise<void> {
     return this.#done.promise;
+  }
+
+  /** The end of the pass when the store could not take it, as on a full disk: the store still says that the run is going on. */
+  get unstoredEnd(): PassOutcome | null {
+    return this.#unstoredEnd;
   }
 
   get state(): RunState {
@@ -254,10 +266,11 @@ export class BatchPass {
       store.setState(run.id, state, message);
     } catch (error) {
       log.error(`The end of run ${run.name} could not be stored`, error);
+      this.#unstoredEnd = this.#stop?.kind === 'fail' ? { state, message } : { state: 'failed', message: stopSentence(error) };
     }
   }
 
-  #endState(): { state: RunState; message: string | null } {
+  #endState(): PassOutcome {
     const left = this.#states.some((s) => s === 'pending' || s === 'running' || s === 'cancelled');
     switch (this.#stop?.kind) {
       case 'fail':

@@ -1,8 +1,8 @@
-import { rm } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { PromptItem, PromptState, RunEvent, RunSpec, RunSummary } from '#shared/contract/runs.ts';
 import type { ChatModel } from '../model/types.ts';
+import { removeWorkspaces } from '../sandbox/remove.ts';
 import type { Database } from '../store/database.ts';
 import type { Logger } from '../store/types.ts';
 import type { LiveHub } from '../trajectories/live.ts';
@@ -11,7 +11,7 @@ import { BatchError } from './errors.ts';
 import { datasetUnchanged, loadPrompts, surveyDataset } from './load.ts';
 import { refuseTakenFolder, RunOutputs } from './outputs.ts';
 import { type RunRecord, RunStore } from './run-store.ts';
-import { BatchPass } from './runner.ts';
+import { BatchPass, type PassOutcome } from './runner.ts';
 import { runSummary, stateCodes } from './summary.ts';
 import { RunWatchers } from './watch.ts';
 
@@ -31,6 +31,8 @@ export interface BatchServiceDeps {
   createModel: (spec: RunSpec, options?: { apiKey?: string }) => Promise<ChatModel>;
   /** In [0, 1); for sampling toolsets. */
   random?: () => number;
+  /** Takes known keys out of what tools answer. */
+  redact?: (text: string) => string;
 }
 
 /** A key that is used for one pass and stored nowhere. */
@@ -51,6 +53,8 @@ export class BatchService {
   readonly #busy = new Set<string>();
   /** Runs that are not whole yet, or no more. */
   readonly #hidden = new Set<string>();
+  /** Ends of passes that the store could not take. */
+  readonly #unstored = new Map<string, PassOutcome>();
   #cleanup: Promise<void> = Promise.resolve();
   #closed = false;
 
@@ -68,7 +72,7 @@ export class BatchService {
 
   /** Newest first. */
   list(): RunSummary[] {
-    return this.#store.list().filter((run) => !this.#hidden.has(run.id)).map((run) => this.#summary(run));
+    return this.#store.list().filter((run) => !this.#hidden.has(run.id)).map((run) => this.#summary(this.#asItStands(run)));
   }
 
   get(id: string): RunSummary {
@@ -139,6 +143,7 @@ export class BatchService {
     const { state } = this.#run(id);
     if (['paused', 'interrupted', 'failed'].includes(state)) {
       this.#store.setState(id, 'cancelled', null);
+      this.#unstored.delete(id);
       this.#watchers.changed(id);
     } else if (state !== 'cancelled' && state !== 'completed') throw new BatchError('conflict', `${run.name} cannot be cancelled just now.`);
     return this.get(id);
@@ -158,6 +163,7 @@ export class BatchService {
         await yieldToOthers();
       }
       this.#store.remove(id);
+      this.#unstored.delete(id);
       this.#hidden.delete(id);
       this.#watchers.ended(id);
       this.#deps.hub.listChanged();
@@ -200,13 +206,14 @@ export class BatchService {
   }
 
   async #launch(run: RunRecord, model: ChatModel): Promise<void> {
-    const { db, hub, now, log, random = Math.random } = this.#deps;
+    const { db, hub, now, log, random = Math.random, redact = (text: string) => text } = this.#deps;
     const outputs = new RunOutputs(db, this.#store, run, now);
     await this.#cleanup;
     await outputs.claim();
     await outputs.reconcile();
     if (this.#closed) throw new BatchError('unavailable', 'Talaria is closing.');
     this.#store.setState(run.id, 'running', null);
+    this.#unstored.delete(run.id);
     const pass: BatchPass = new BatchPass({
       db,
       store: this.#store,
@@ -217,6 +224,7 @@ export class BatchService {
       run,
       workspaces: this.#workspaces(run.name),
       random,
+      redact,
       outputs,
       onChange: (index) => this.#watchers.changed(run.id, index === null ? undefined : { index, state: pass.states[index]! }),
     });
@@ -225,6 +233,7 @@ export class BatchService {
       // before anybody can resume: the next pass waits for this
       this.#cleanup = this.#cleanup.then(() => this.#removeWorkspaces([run.name]));
       this.#passes.delete(run.id);
+      if (pass.unstoredEnd) this.#unstored.set(run.id, pass.unstoredEnd);
       this.#watchers.changed(run.id);
       hub.listChanged();
     });
@@ -235,7 +244,11 @@ export class BatchService {
   #run(id: string): RunRecord {
     const run = this.#store.get(id);
     if (!run) throw new BatchError('not_found', 'This run is no longer in the store.');
-    return run;
+    return this.#asItStands(run);
+  }
+
+  #asItStands(run: RunRecord): RunRecord {
+    return { ...run, ...this.#unstored.get(run.id) };
   }
 
   #summary(run: RunRecord): RunSummary {
@@ -264,7 +277,7 @@ export class BatchService {
 
   async #removeWorkspaces(runNames: readonly string[]): Promise<void> {
     for (const name of runNames) {
-      await rm(this.#workspaces(name), { recursive: true, force: true }).catch((error: unknown) => this.#deps.log.error(`The workspaces of ${name} could not be removed`, error));
+      await removeWorkspaces(this.#workspaces(name)).catch((error: unknown) => this.#deps.log.error(`The workspaces of ${name} could not be removed`, error));
     }
   }
 

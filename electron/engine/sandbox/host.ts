@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { access, chmod, constants, lstat, mkdir, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { access, constants, mkdir, mkdtemp, realpath, stat } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join, parse, resolve } from 'node:path';
 import { confinePath, errorCode } from './confine.ts';
@@ -7,6 +7,7 @@ import { COMMAND_MARK, commandEnvironment } from './environment.ts';
 import { runCommand } from './command.ts';
 import type { Shell } from './command.ts';
 import { send, signalGroup, strayProcesses } from './processes.ts';
+import { removeFolder, temporaryPrefix } from './remove.ts';
 import { SandboxError } from './types.ts';
 import type { Sandbox } from './types.ts';
 
@@ -24,7 +25,7 @@ import type { Sandbox } from './types.ts';
  */
 export async function createHostSandbox(options: { root: string; env?: Record<string, string> }): Promise<Sandbox> {
   const root = await prepareRoot(options.root);
-  const tmp = await mkdtemp(join(await realpath(tmpdir()), 'workspace-tmp-'));
+  const tmp = await mkdtemp(join(await realpath(tmpdir()), temporaryPrefix(root)));
   const env = commandEnvironment({ host: process.env, root, tmp, extra: options.env });
   const shell = await findShell(env['PATH'] ?? '');
   const id = randomUUID();
@@ -105,22 +106,4 @@ async function findShell(path: string): Promise<Shell> {
     }
   }
   throw new SandboxError('unavailable', 'Neither bash nor sh was found on this machine, so no command can be run.');
-}
-
-async function removeFolder(path: string): Promise<void> {
-  const remove = (): Promise<void> => rm(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 50 });
-  try {
-    await remove();
-  } catch (error) {
-    if (errorCode(error) !== 'EACCES' && errorCode(error) !== 'EPERM') throw error;
-    await openFolders(path);
-    await remove();
-  }
-}
-
-/** Commands may leave folders that nobody may write to; they are ours, so they can be opened again. */
-async function openFolders(path: string): Promise<void> {
-  if (!(await lstat(path)).isDirectory()) return;
-  await chmod(path, 0o700);
-  for (const name of await readdir(path)) await openFolders(join(path, name));
 }

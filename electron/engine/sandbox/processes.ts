@@ -9,6 +9,7 @@ const PER_TURN = 40;
 /** Parent of the kernel's own threads, which have no environment. */
 const KERNEL_THREADS = 2;
 const MARK = new RegExp(`(?:^|\\0)${COMMAND_MARK}=([^\\0]*)`);
+const HOME = /(?:^|\0)HOME=([^\0]*)/;
 
 /** Sends `signal` to every process of the group led by `pid`. False when there is none left (or on Windows, which has no groups). */
 export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
@@ -30,6 +31,8 @@ interface ProcessTable {
   parents: Map<number, number>;
   /** Mark of the command a process came from, by process. */
   marks: Map<number, string>;
+  /** Workspace of that command, by process. */
+  homes: Map<number, string>;
 }
 
 let reading: Promise<ProcessTable> | null = null;
@@ -45,6 +48,13 @@ export async function strayProcesses(mark: string, parent?: number): Promise<num
   const { parents, marks } = await processTable();
   const found = [...marks].filter(([, m]) => (mark.endsWith('.') ? m.startsWith(mark) : m === mark)).map(([pid]) => pid);
   return withDescendants(parent === undefined ? found : [...found, parent], parents).filter((pid) => pid !== parent);
+}
+
+/** Processes of commands whose workspace lies in `folder` (a real path), whoever started them, and their descendants. Linux only, as above. */
+export async function processesUnder(folder: string): Promise<number[]> {
+  if (process.platform !== 'linux') return [];
+  const { parents, homes } = await processTable();
+  return withDescendants([...homes].filter(([, home]) => home.startsWith(`${folder}/`)).map(([pid]) => pid), parents);
 }
 
 /**
@@ -69,7 +79,7 @@ function processTable(): Promise<ProcessTable> {
 }
 
 async function readProcesses(): Promise<ProcessTable> {
-  const table: ProcessTable = { parents: new Map(), marks: new Map() };
+  const table: ProcessTable = { parents: new Map(), marks: new Map(), homes: new Map() };
   const names = await readdir('/proc').catch(() => []);
   for (let i = 0; i < names.length; i++) {
     // These files are made in memory: reading them in place is many times cheaper than through the thread pool.
@@ -81,8 +91,11 @@ async function readProcesses(): Promise<ProcessTable> {
     const ppid = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
     if (Number.isInteger(ppid)) table.parents.set(pid, ppid);
     if (ppid === KERNEL_THREADS) continue;
-    const mark = MARK.exec(readProc(pid, 'environ'))?.[1];
-    if (mark !== undefined) table.marks.set(pid, mark);
+    const environ = readProc(pid, 'environ');
+    const mark = MARK.exec(environ)?.[1];
+    if (mark === undefined) continue;
+    table.marks.set(pid, mark);
+    table.homes.set(pid, HOME.exec(environ)?.[1] ?? '');
   }
   return table;
 }

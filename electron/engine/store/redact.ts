@@ -3,6 +3,8 @@ import type { Logger } from './types.ts';
 const MARK = '[secret]';
 // Shorter values are words: replacing them everywhere would make logs unreadable and hide nothing.
 const MIN_LENGTH = 8;
+/** In data, where a wrong hit would falsify: shorter than any real key are only stand-ins such as "lm-studio". */
+const MIN_LENGTH_IN_DATA = 16;
 const SECRET_NAME = /(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i;
 /** Keys that nobody told us of, by their looks: the prefixes of the large providers, and Authorization headers. */
 const LOOKS_SECRET = [
@@ -15,6 +17,7 @@ const LOOKS_SECRET = [
 export class Redactor {
   readonly #values = new Set<string>();
   #pattern: RegExp | null = null;
+  #dataPattern: RegExp | null = null;
 
   /** Knows from the start every value of `env` whose name says that it is a secret. */
   constructor(env: NodeJS.ProcessEnv = {}) {
@@ -33,21 +36,27 @@ export class Redactor {
     if (value.length < MIN_LENGTH || this.#values.has(value)) return;
     this.#values.add(value);
     this.#pattern = null;
+    this.#dataPattern = null;
   }
 
   redact(text: string): string {
-    let out = this.#values.size === 0 ? text : text.replace(this.#known(), MARK);
+    let out = this.#values.size === 0 ? text : text.replace((this.#pattern ??= patternOf([...this.#values])), MARK);
     for (const look of LOOKS_SECRET) out = out.replace(look, MARK);
     return out;
   }
 
-  #known(): RegExp {
-    if (this.#pattern) return this.#pattern;
-    const forms = [...this.#values].flatMap((value) => [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]);
-    const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length);
-    this.#pattern = new RegExp(longestFirst.map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g');
-    return this.#pattern;
+  /** Replaces known keys only, not what merely looks like one: for data that is to be kept as it is. */
+  redactData(text: string): string {
+    const long = [...this.#values].filter((value) => value.length >= MIN_LENGTH_IN_DATA);
+    return long.length === 0 ? text : text.replace((this.#dataPattern ??= patternOf(long)), MARK);
   }
+}
+
+/** Matches the values as they are, in URLs and in JSON. */
+function patternOf(values: readonly string[]): RegExp {
+  const forms = values.flatMap((value) => [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]);
+  const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length);
+  return new RegExp(longestFirst.map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g');
 }
 
 /** A logger that passes everything on to `log` with the secrets replaced, errors included. */
