@@ -21,6 +21,7 @@ export class ExportCancelled extends Error {
 
 /** Codes of failures that a person can mend are put in front of the message, since only text crosses the thread border. */
 export const FILE_EXISTS = 'FILE_EXISTS';
+export const SYSTEM_FAILURE = 'SYSTEM_FAILURE';
 
 /**
  * Writes the trajectories of a filter to one JSONL file, oldest first, holding one trajectory at a time. The file appears under its
@@ -37,7 +38,7 @@ export function exportTrajectories(
   const total = countMatching(db, request.filter);
   const leftOut = new Tally();
   const warnings = new Tally();
-  const out = request.file === null ? null : new PartFile(request.file);
+  const out = request.file === null ? null : withCode(() => new PartFile(request.file ?? ''));
   let done = 0;
   let written = 0;
   let lastProgress = 0;
@@ -50,7 +51,7 @@ export function exportTrajectories(
         const row = shareGptRow(detail, getMessages(db, detail.n, -1, Number.MAX_SAFE_INTEGER, true), request);
         if ('leftOut' in row) leftOut.add(row.leftOut, detail.id);
         else {
-          out?.write(`${row.line}\n`);
+          withCode(() => out?.write(`${row.line}\n`));
           written++;
           for (const w of row.warnings) warnings.add(w, detail.id);
         }
@@ -62,7 +63,7 @@ export function exportTrajectories(
       }
       after = page.at(-1)!.n;
     }
-    if (written > 0) out?.finish(request.overwrite);
+    if (written > 0) withCode(() => out?.finish(request.overwrite));
     else out?.discard();
   } catch (error) {
     out?.discard();
@@ -77,6 +78,16 @@ export function exportTrajectories(
     warnings: warnings.list(),
     durationMs: Date.now() - started,
   };
+}
+
+/** Puts the code of a failure of the file system in front. */
+function withCode<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw typeof code === 'string' ? new Error(`${SYSTEM_FAILURE} ${code}: ${message}`, { cause: error }) : error;
+  }
 }
 
 class Tally {
@@ -117,9 +128,15 @@ class PartFile {
     closeSync(this.#fd);
     if (overwrite) renameSync(this.#part, this.#target);
     else {
-      // link fails when the name was taken meanwhile, where rename would replace
-      linkSync(this.#part, this.#target);
-      rmSync(this.#part);
+      // link fails when the name was taken meanwhile, where rename would replace; some file systems have no links
+      try {
+        linkSync(this.#part, this.#target);
+        rmSync(this.#part);
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(code ?? '') || existsSync(this.#target)) throw error;
+        renameSync(this.#part, this.#target);
+      }
     }
   }
 

@@ -60,6 +60,18 @@ describe('exports', () => {
     expect(await service.preview(request())).toMatchObject({ written: summary.written, leftOut: summary.leftOut });
   });
 
+  // with overwriting asked for, an export to the home replaced talaria.db or .env; system errors came as they were
+  test('files of the home are never written over, and names that cannot be are refused in words', async () => {
+    record(t, [user('q'), assistant('a')]);
+    const before = readFileSync(t.store.file);
+    await expect(run(request({ file: t.store.file, overwrite: true }))).rejects.toMatchObject({ code: 'invalid', message: expect.stringContaining('keeps its own files') as string });
+    await expect(run(request({ file: join(t.home, 'exports', '..', '.env'), overwrite: true }))).rejects.toMatchObject({ code: 'invalid' });
+    expect(readFileSync(t.store.file).equals(before)).toBe(true);
+    await expect(run(request({ file: 'a\0b' }))).rejects.toMatchObject({ code: 'invalid' });
+    await expect(run(request({ file: 'x'.repeat(300) }))).rejects.toMatchObject({ code: 'invalid', message: 'The file name is too long.' });
+    expect(readdirSync(service.folder)).toEqual([]);
+  });
+
   test('an existing file is kept unless overwriting is asked for', async () => {
     record(t, [user('q'), assistant('a')]);
     mkdirSync(service.folder, { recursive: true });

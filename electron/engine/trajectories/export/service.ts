@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import type { ExportEvent, ExportRequest, ExportSummary } from '#shared/contract/exports.ts';
 import type { Readers } from '../../store/readers.ts';
-import { FILE_EXISTS } from './job.ts';
+import { FILE_EXISTS, SYSTEM_FAILURE } from './job.ts';
 
 export class ExportError extends Error {
   override name = 'ExportError';
@@ -18,7 +18,10 @@ export class ExportService {
   readonly folder: string;
   readonly #worker: Readers;
 
-  /** @param worker a pool of its own: an export keeps its thread busy to the end. */
+  /**
+   * @param folder where relative names go; what else lies in the home beside it is never written over.
+   * @param worker a pool of its own: an export keeps its thread busy to the end.
+   */
   constructor(folder: string, worker: Readers) {
     this.folder = folder;
     this.#worker = worker;
@@ -75,7 +78,14 @@ export class ExportService {
   }
 
   #target(name: string): string {
-    if (isAbsolute(name)) return name;
+    if (name.includes('\0')) throw new ExportError('invalid', 'A file name cannot hold a NUL character.');
+    if (isAbsolute(name)) {
+      const file = resolve(name);
+      if (dirname(file) === dirname(this.folder)) {
+        throw new ExportError('invalid', `${dirname(file)} is where Talaria keeps its own files. Choose another folder, such as ${this.folder}.`);
+      }
+      return file;
+    }
     const file = resolve(join(this.folder, name));
     if (!file.startsWith(this.folder + sep)) throw new ExportError('invalid', 'Give a file name inside the exports folder, or an absolute path.');
     return /\.jsonl?$/.test(basename(file)) ? file : `${file}.jsonl`;
@@ -84,5 +94,10 @@ export class ExportService {
 
 function asExportError(error: Error): ExportError {
   if (error.message.startsWith(FILE_EXISTS)) return new ExportError('exists', error.message.slice(FILE_EXISTS.length + 2));
-  return new ExportError('failed', error.message);
+  const [, code = '', said = ''] = new RegExp(`^${SYSTEM_FAILURE} (\\w+): (.*)$`, 's').exec(error.message) ?? [];
+  if (code === 'ENOSPC' || code === 'EDQUOT') return new ExportError('failed', 'There is no space left on the disk that should take the file. Free some space, or choose a file elsewhere. No partial file was left.');
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return new ExportError('failed', 'The folder may not be written. Correct its permissions, or choose a file elsewhere.');
+  if (code === 'EEXIST') return new ExportError('exists', 'A file of this name was made meanwhile.');
+  if (code === 'ENAMETOOLONG') return new ExportError('invalid', 'The file name is too long.');
+  return new ExportError('failed', said === '' ? error.message : `The file cannot be written: ${said}.`);
 }
