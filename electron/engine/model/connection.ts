@@ -40,7 +40,8 @@ export function connect(endpoint: Endpoint, headers: Readonly<Record<string, str
         const value = given.get(name);
         if (value !== null && (name !== 'authorization' || hasKey)) sent.set(name, value);
       }
-      const response = await fetch(url, { ...init, headers: sent });
+      // prompts go nowhere but to the base URL that a person gave
+      const response = await fetch(url, { ...init, headers: sent, redirect: 'manual' });
       return watched(response, view, onBytes);
     },
   });

@@ -63,6 +63,11 @@ export function statusFault(status: number, body: unknown, headers: Headers | un
   const wait = retryAfterMs(headers, context.now) ?? retryDelayMs(all);
   const more = { status, ...(said === null ? {} : { providerMessage: said }), ...(wait === null ? {} : { retryAfterMs: wait }) };
 
+  if (status >= 300 && status < 400) {
+    const target = headers?.get('location') ?? null;
+    const where = target !== null && URL.canParse(target, baseUrl) ? ` to ${new URL(target, baseUrl).host}` : '';
+    return new ModelError('not_found', `${place} sends requests on${where}, and prompts are not sent on. Set the base URL to where the API is.`, more);
+  }
   if (status === 402 || (status === 429 && OUT_OF_CREDIT.test(all))) {
     return new ModelError('payment', `The account at ${place} has no credit left. Add credit there, or use another provider.`, more);
   }

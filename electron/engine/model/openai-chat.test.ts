@@ -197,6 +197,18 @@ describe('faults that are not retried', () => {
     }),
   );
 
+  // Bug: prompts (or the key) follow a redirect to a host that nobody chose.
+  it('goes nowhere but to the base URL', () =>
+    withSteps([], async (elsewhere) => {
+      const server = createServer((_, response) => response.writeHead(307, { location: `${elsewhere.url}/chat/completions` }).end());
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { error } = await ask({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` });
+      server.closeAllConnections();
+      server.close();
+      expect(error).toMatchObject({ code: 'not_found', message: expect.stringMatching(/sends requests on to 127\.0\.0\.1:\d+/) as string });
+      expect(elsewhere.requests).toEqual([]);
+    }));
+
   // Bug: a provider's page-long error, or one that echoes the key, is stored with the trajectory.
   it('shortens and redacts what the provider said', () =>
     withSteps([fail(400, { message: `Bad key ${KEY}, ${'x'.repeat(900)}` })], async (fake) => {
