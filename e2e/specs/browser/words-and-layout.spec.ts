@@ -49,7 +49,7 @@ test('简体中文 changes every text of every screen', async ({ page, mode, hom
   // Why a prompt failed is told in the provider's words.
   const failures = (await client.runs.prompts({ id: run?.id ?? '', states: ['failed'] })).items.map(({ reason }) => reason);
   const files = 'prompts.jsonl trajectories.jsonl batch_0.jsonl checkpoint.json statistics.json';
-  const data = [home, DEMO_RUN, JSON.stringify([providers, run, distributions, failures]), files].join(' ');
+  const data = [`${home}/exports`, DEMO_RUN, JSON.stringify([providers, run, distributions, failures]), files].join(' ');
 
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('设置');
   await expectChinese(page, 'settings', data);
