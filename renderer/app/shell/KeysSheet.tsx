@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useCommandLayers, type Command } from '../../lib/commands.tsx';
+import { useCommandLayers, useCommandRegistry, type Command } from '../../lib/commands.tsx';
+import { keyCaps } from '../../lib/keymap.ts';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { Kbd } from '../../ui/Kbd.tsx';
 
@@ -8,6 +9,7 @@ import { Kbd } from '../../ui/Kbd.tsx';
 export function KeysSheet({ open, onClose }: { open: boolean; onClose: () => void }): ReactNode {
   const { t } = useTranslation('app');
   const layers = useCommandLayers();
+  const { mac } = useCommandRegistry();
   const groups = new Map<string, Command[]>();
   for (const layer of layers.toReversed()) {
     const commands = layer.commands.filter((c) => c.keys && !c.disabled && !c.inDialog);
@@ -29,7 +31,7 @@ export function KeysSheet({ open, onClose }: { open: boolean; onClose: () => voi
                 >
                   <dt className="truncate">{c.label}</dt>
                   <dd className="flex items-center gap-2">
-                    <span className="sr-only">{[c.keys, ...(c.also ?? [])].join(', ')}</span>
+                    <span className="sr-only">{[c.keys ?? '', ...(c.also ?? [])].map((keys) => keyCaps(keys, mac).map((caps) => caps.join(' ')).join(' ')).join(', ')}</span>
                     {[c.keys ?? '', ...(c.also ?? [])].map((keys) => (
                       <Kbd key={keys} keys={keys} />
                     ))}

@@ -48,7 +48,7 @@ function PaletteList({ onClose }: { onClose: () => void }): ReactNode {
         placeholder={t('palette.placeholder')}
         className="h-11 shrink-0 border-b border-line bg-transparent px-4 text-lg outline-none"
       />
-      <Command.List className="min-h-0 flex-1 overflow-y-auto p-1.5">
+      <Command.List label={t('palette.title')} className="min-h-0 flex-1 overflow-y-auto p-1.5">
         <Command.Empty className="p-6 text-center text-fg-3">{t('palette.empty')}</Command.Empty>
         {actions.length > 0 && (
           <Command.Group heading={t('keys.screen')} className={GROUP}>
