@@ -15,7 +15,7 @@ Opens Talaria: the desktop app when an Electron binary and a display are there, 
 In the browser only (each of them also chooses the browser):
   --port NUMBER   listen on this port (4517, or another one when that is taken)
   --host ADDRESS  listen on this address (127.0.0.1); anything but this machine itself also needs --allow-remote
-  --allow-remote  let other machines reach Talaria, which can run commands as you
+  --allow-remote  with --host: let other machines reach Talaria, which can run commands as you
   --no-open       only print the address, open nothing
 `;
 
