@@ -92,7 +92,7 @@ async function compose(options: EngineOptions, home: HomePaths, lock: HomeLock):
   });
   const store = openStore(home.root, options.paths);
   const exporter = new Readers(options.paths.reader, store.file, 1);
-  const recovered = recoverTrajectories(store.db, now);
+  const recovered = recoverTrajectories(store.db);
   if (recovered > 0) log.info(`${recovered} trajectories had been interrupted; they are in the Library.`);
 
   const hub = new LiveHub();

@@ -54,10 +54,21 @@ describe('recording', () => {
 
   test('what a killed engine left running ends as interrupted, with its counters and findable by its text', () => {
     const r = record(t, [user('first'), assistant('needle', { toolCalls: [{ id: 'c', name: 'terminal', arguments: '{}' }] })], {}, false);
-    expect(recoverTrajectories(t.store.db, Date.now)).toBe(1);
+    expect(recoverTrajectories(t.store.db)).toBe(1);
     expect(getDetail(t.store.db, r.id)).toMatchObject({ state: 'ended', exitReason: 'interrupted', turns: 1, toolCalls: 1, messageCount: 2 });
     expect(listTrajectories(t.store.db, { query: 'needle' }, undefined, 10).items).toHaveLength(1);
-    expect(recoverTrajectories(t.store.db, Date.now)).toBe(0);
+    expect(recoverTrajectories(t.store.db)).toBe(0);
+  });
+
+  // hours of duration for a run that was killed in the evening and found in the morning
+  test('what was interrupted ended with its last message, or when it began', () => {
+    const at = Date.now() + 5_000;
+    const spoke = record(t, [user('first'), { ...assistant('last'), createdAt: at }], {}, false);
+    const silent = record(t, [], {}, false);
+    recoverTrajectories(t.store.db);
+    expect(getDetail(t.store.db, spoke.id)?.endedAt).toBe(at);
+    const { createdAt, endedAt } = getDetail(t.store.db, silent.id) ?? {};
+    expect(endedAt).toBe(createdAt);
   });
 });
 

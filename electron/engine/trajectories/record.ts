@@ -241,19 +241,21 @@ function indexText(db: Database, n: number, text: string): void {
 }
 
 /**
- * Ends every trajectory that a killed engine left running, as `interrupted`, with counters from its stored messages. Returns how many.
- * Call once after the home was acquired.
+ * Ends every trajectory that a killed engine left running, as `interrupted`, with counters from its stored messages and ended when the
+ * last of them was stored: what is known of its duration. Returns how many. Call once after the home was acquired.
  */
-export function recoverTrajectories(db: Database, now: () => number): number {
-  const running = db.all(sqlFor.selectFrom('trajectories').select(['n', 'title']).where('state', '=', 'running'));
-  for (const { n, title } of running) {
+export function recoverTrajectories(db: Database): number {
+  const running = db.all(sqlFor.selectFrom('trajectories').select(['n', 'title', 'created_at']).where('state', '=', 'running'));
+  for (const { n, title, created_at } of running) {
     db.transaction(() => {
       const c = emptyCounters();
       const text = [title];
+      let endedAt = created_at;
       for (const row of db.all(sqlFor.selectFrom('messages').selectAll().where('trajectory_n', '=', n).orderBy('seq'))) {
         const m = fromMessageRow(row);
         count(c, m);
         text.push(visibleText(m));
+        endedAt = Math.max(endedAt, m.createdAt);
       }
       db.run(
         sqlFor
@@ -263,7 +265,7 @@ export function recoverTrajectories(db: Database, now: () => number): number {
             outcome: 'partial',
             exit_reason: 'interrupted',
             error: 'The engine was stopped while this was running.',
-            ended_at: now(),
+            ended_at: endedAt,
             ...counterColumns(c),
           })
           .where('n', '=', n),
