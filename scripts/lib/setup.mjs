@@ -70,8 +70,9 @@ async function install() {
   say(first ? 'Installing the packages (the first time only, about half a minute) …' : 'The packages have changed: installing them …');
   rmSync(installStamp, { force: true });
   const started = Date.now();
-  // NODE_ENV=production would leave out the packages that build and test.
-  const args = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
+  // NODE_ENV=production would leave out the packages that build and test. Of all install scripts only that of `node` is needed, and
+  // it is run below: the one npm makes up for better-sqlite3 compiles nothing, but fetches Node's headers from the web.
+  const args = ['ci', '--ignore-scripts', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
   const { code, output } = await capture('npm', args, { env: outsideEnv(), shell: windows });
   if (code === 127) throw new SetupError('npm was not found. Install Node.js 20 or newer together with npm, then try again.');
   if (code !== 0) {
@@ -80,10 +81,7 @@ async function install() {
   say(`Installed in ${duration(Date.now() - started)}.`);
 }
 
-/**
- * The `node` package fetches its binary in an install script, which npm skips when install scripts are switched off:
- * then that one script is run here.
- */
+/** The `node` package fetches its binary in an install script; it is run here when the binary is not there yet. */
 async function ensureNode() {
   if (await nodeWorks(ownNode)) return linkNode();
   say(`Fetching Node ${MIN_NODE_MAJOR} …`);
