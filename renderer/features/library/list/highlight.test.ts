@@ -17,6 +17,7 @@ describe('highlight', () => {
             .join(''),
         ).toBe(text);
       }),
+      { examples: [['\uFE00\u0000', '一'], ['\u0301log', 'log']] },
     );
   });
 

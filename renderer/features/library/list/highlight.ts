@@ -52,7 +52,8 @@ export function highlight(text: string, terms: readonly string[]): Piece[] {
     const hit = hits[i] === 1;
     let j = i + 1;
     while (j < folded.length && (hits[j] === 1) === hit) j++;
-    const part = text.slice(origin[i], origin[j]);
+    // Accents before the first letter fold to nothing: they belong to the first piece.
+    const part = text.slice(i === 0 ? 0 : origin[i], origin[j]);
     if (part !== '') pieces.push({ text: part, hit });
     i = j;
   }
