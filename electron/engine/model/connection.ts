@@ -1,5 +1,6 @@
 import { OpenAI } from 'openai';
-import type { Endpoint } from './types.ts';
+import { ModelError, type Endpoint } from './types.ts';
+import { placeOf } from './wire.ts';
 
 /** Headers the SDK may send on; all others (its own telemetry, and custom ones from the environment) stay here. */
 const PASSED_HEADERS = ['accept', 'content-type', 'authorization'];
@@ -7,6 +8,8 @@ const DONE_LINE = /^data:[ \t]*\[DONE\]/m;
 const HEAD_CHARS = 200;
 const TAIL_CHARS = 24;
 const DAY_MS = 86_400_000;
+/** The longest answers of today's models, a few hundred bytes of wire for each token, stay well below it. */
+export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** What one response's body looked like on the wire, beyond what the SDK tells. */
 export interface WireView {
@@ -18,9 +21,12 @@ export interface WireView {
 
 /**
  * A client for one request that retries nothing, logs nothing, and takes neither key nor organisation from the environment:
- * a key must never reach a host it was not given for.
+ * a key must never reach a host it was not given for. A body of more than `maxBytes` fails with ModelError `bad_response`.
  */
-export function connect(endpoint: Endpoint, headers: Readonly<Record<string, string>>, onBytes: () => void): { client: OpenAI; view: WireView } {
+export function connect(
+  endpoint: Endpoint,
+  { headers, onBytes, maxBytes }: { headers: Readonly<Record<string, string>>; onBytes: () => void; maxBytes: number },
+): { client: OpenAI; view: WireView } {
   const view: WireView = { head: '', sawDone: false };
   const hasKey = endpoint.apiKey !== null && endpoint.apiKey !== '';
   const client = new OpenAI({
@@ -42,18 +48,29 @@ export function connect(endpoint: Endpoint, headers: Readonly<Record<string, str
       }
       // prompts go nowhere but to the base URL that a person gave
       const response = await fetch(url, { ...init, headers: sent, redirect: 'manual' });
-      return watched(response, view, onBytes);
+      return watched(response, view, (total) => {
+        onBytes();
+        if (total > maxBytes) throw tooLong(endpoint.baseUrl, maxBytes);
+      });
     },
   });
   return { client, view };
 }
 
-function watched(response: Response, view: WireView, onBytes: () => void): Response {
+function tooLong(baseUrl: string, maxBytes: number): ModelError {
+  const mb = Math.max(1, Math.round(maxBytes / 2 ** 20));
+  return new ModelError('bad_response', `${placeOf(baseUrl)} sent an answer of more than ${mb} MB, so it was broken off: no model answers that much.`);
+}
+
+function watched(response: Response, view: WireView, onBytes: (total: number) => void): Response {
   if (response.body === null) return response;
   let tail = '';
+  let total = 0;
   const watch = new TransformStream<Uint8Array, Uint8Array>({
     transform(bytes, controller) {
-      onBytes();
+      total += bytes.byteLength;
+      // what it throws ends the stream, and the connection with it
+      onBytes(total);
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
       if (view.head.length < HEAD_CHARS) view.head = (view.head + text).slice(0, HEAD_CHARS);
       const joined = tail + text;

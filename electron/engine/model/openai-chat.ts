@@ -1,7 +1,7 @@
 import type { OpenAI } from 'openai';
 import type { Message } from '#shared/trajectory.ts';
 import { createAnswerAssembler } from './answer-assembler.ts';
-import { connect } from './connection.ts';
+import { connect, MAX_ANSWER_BYTES } from './connection.ts';
 import { abortedError, cutStream, looksLikeHtml, modelErrorOf, notAnApi, statusFault, streamedFault } from './faults.ts';
 import { repairHistory } from './history.ts';
 import { isRecord, parseJson } from './json.ts';
@@ -19,6 +19,8 @@ export interface OpenAiChatOptions {
   idleTimeoutMs?: number;
   /** How long keep-alive comments alone are believed; default 10 min. */
   stallTimeoutMs?: number;
+  /** Bytes of one answer on the wire, at most; default 64 MiB. */
+  maxAnswerBytes?: number;
   /** Attempts in all; default 3. */
   maxAttempts?: number;
   /** Attempts in all when a 429 says how long to wait; default 6. */
@@ -41,7 +43,7 @@ type ChunkStream = AsyncIterable<unknown>;
  */
 export function createOpenAiChatModel(endpoint: Endpoint, options: OpenAiChatOptions = {}): ChatModel {
   const { firstByteTimeoutMs = 240_000, idleTimeoutMs = 60_000, stallTimeoutMs = 600_000, maxAttempts = 3, maxRateLimitAttempts = 6 } = options;
-  const { gate, headers = {}, sleep = realSleep, now = Date.now, random = Math.random } = options;
+  const { maxAnswerBytes = MAX_ANSWER_BYTES, gate, headers = {}, sleep = realSleep, now = Date.now, random = Math.random } = options;
   const limits = { firstByteTimeoutMs, idleTimeoutMs, stallTimeoutMs, place: placeOf(endpoint.baseUrl) };
   /** What this server has refused by name; learnt once, then left out. */
   const without = new Set<OptionalField>();
@@ -50,7 +52,7 @@ export function createOpenAiChatModel(endpoint: Endpoint, options: OpenAiChatOpt
     const startedAt = now();
     const abort = new AbortController();
     const watchdog = createWatchdog(limits, signal);
-    const { client, view } = connect(endpoint, headers, () => watchdog.sawBytes());
+    const { client, view } = connect(endpoint, { headers, onBytes: () => watchdog.sawBytes(), maxBytes: maxAnswerBytes });
     const assembler = createAnswerAssembler(conversationFacts(messages));
     let midAnswer = false;
     let chunks: AsyncIterator<unknown> | null = null;
