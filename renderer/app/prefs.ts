@@ -29,7 +29,14 @@ export function applyPrefs(prefs: StoreApi<Prefs>, words: i18n, page: Window): (
   const apply = (): void => {
     const { theme, language } = prefs.getState();
     const root = page.document.documentElement;
-    root.dataset['theme'] = theme === 'system' ? (dark.matches ? 'dark' : 'light') : theme;
+    const shown = theme === 'system' ? (dark.matches ? 'dark' : 'light') : theme;
+    if (root.dataset['theme'] !== shown) {
+      // All colours at once: each button fading on its own is restless, and for a moment unreadable.
+      root.dataset['switching'] = '';
+      root.dataset['theme'] = shown;
+      page.getComputedStyle(root).getPropertyValue('color');
+      delete root.dataset['switching'];
+    }
     const resolved = resolveLanguage(language, page.navigator.languages);
     root.lang = resolved;
     if (words.language !== resolved) void words.changeLanguage(resolved);
