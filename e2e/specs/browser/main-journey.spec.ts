@@ -141,7 +141,7 @@ demoTest('an export leaves scripted ones out unless asked, and writes what it pr
 demoTest('"Export" on the screen of a run opens the export of that run', async ({ page }) => {
   await goTo(page, 'Batch');
   await page.getByRole('link', { name: DEMO_RUN }).click();
-  await page.getByRole('link', { name: /^Export / }).click();
+  await page.getByRole('link', { name: 'Export', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Export 16 trajectories' });
   await expect(dialog.getByLabel('File name')).toHaveValue(new RegExp(`^${DEMO_RUN}-`));
   await page.keyboard.press('Escape');

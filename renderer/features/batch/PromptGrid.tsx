@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { PROMPT_STATES } from '#shared/contract/runs.ts';
 import { gapOf, gridShape, type RunView } from './run-codes.ts';
 import type { PromptPages } from './prompt-pages.ts';
+import { reasonText } from './reasons.ts';
 import { CELL_VARIABLES } from './states.ts';
 
 /** Height that the grid fills before its cells shrink, px. */
@@ -74,7 +75,7 @@ export function PromptGrid({ view, pages, onOpen }: { view: RunView; pages: Prom
             #{hover.index} · {t(`app:outcome.${hovered}`)}
           </div>
           <div className="line-clamp-2 break-words text-fg">{prompt?.prompt ?? '…'}</div>
-          {prompt?.reason && <div className="line-clamp-2 text-fg-2">{prompt.reason}</div>}
+          {prompt?.reason && <div className="line-clamp-2 text-fg-2">{reasonText(prompt.reason, t)}</div>}
         </div>
       )}
     </div>

@@ -46,7 +46,7 @@ export function PromptList({ view, pages, onOpen }: { view: RunView; pages: Prom
   ]);
 
   return (
-    <div>
+    <div className="flex flex-1 flex-col">
       <div className="flex flex-wrap items-center gap-1 px-2.5 pt-1.5 pb-2" role="group" aria-label={t('list.filter')}>
         <FilterButton pressed={states.length === 0} onClick={() => setStates([])}>
           {t('list.all')} {f.exact(codes.length)}
@@ -62,52 +62,54 @@ export function PromptList({ view, pages, onOpen }: { view: RunView; pages: Prom
           );
         })}
       </div>
-      <div
-        ref={scroller}
-        role="listbox"
-        data-keys="shared"
-        aria-label={t('list.title')}
-        aria-activedescendant={indexes.length > 0 ? `prompt-${indexes[at]}` : undefined}
-        tabIndex={0}
-        style={{ height: Math.min(LIST_HEIGHT_PX, Math.max(1, indexes.length) * ROW_PX) }}
-        className="focus-inset overflow-y-auto rounded-b-[9px] border-t border-line"
-      >
-        {indexes.length === 0 && <p className="px-3.5 py-1.5 text-sm text-fg-3">{t('list.empty')}</p>}
-        <div style={{ height: rows.getTotalSize(), position: 'relative' }} role="presentation">
-          {rows.getVirtualItems().map((row) => {
-            const index = indexes[row.index];
-            const state = index === undefined ? undefined : codes[index];
-            if (index === undefined || state === undefined) return null;
-            const item = pages.get(index, state);
-            return (
-              <div
-                key={index}
-                id={`prompt-${index}`}
-                role="option"
-                aria-selected={row.index === at}
-                aria-setsize={indexes.length}
-                aria-posinset={row.index + 1}
-                onClick={() => {
-                  setCurrent(row.index);
-                  onOpen(index);
-                }}
-                style={{ position: 'absolute', top: 0, left: 0, right: 0, height: ROW_PX, transform: `translateY(${row.start}px)` }}
-                className={cx(
-                  'flex items-center gap-2.5 border-b border-line px-3.5 text-sm hover:bg-hover',
-                  row.index === at && 'bg-selected shadow-[inset_2px_0_var(--accent)]',
-                )}
-              >
-                <OutcomeIcon state={state} />
-                <span className="num w-10 shrink-0 text-right text-xs text-fg-3">#{index}</span>
-                {item ? <span className="min-w-0 flex-1 truncate">{item.prompt}</span> : <Skeleton className="h-3 flex-1" />}
-                {item?.reason && (
-                  <span title={item.reason} className="max-w-[45%] truncate text-xs text-fg-3">
-                    {reasonText(item.reason, t)}
-                  </span>
-                )}
-              </div>
-            );
-          })}
+      {/* Out of the flow, so that its rows never make the page longer: it takes the room that is left, and no less than LIST_HEIGHT_PX. */}
+      <div className="relative flex-1" style={{ minHeight: Math.min(LIST_HEIGHT_PX, Math.max(1, indexes.length) * ROW_PX) }}>
+        <div
+          ref={scroller}
+          role="listbox"
+          data-keys="shared"
+          aria-label={t('list.title')}
+          aria-activedescendant={indexes.length > 0 ? `prompt-${indexes[at]}` : undefined}
+          tabIndex={0}
+          className="focus-inset absolute inset-0 overflow-y-auto rounded-b-[9px] border-t border-line"
+        >
+          {indexes.length === 0 && <p className="px-3.5 py-1.5 text-sm text-fg-3">{t('list.empty')}</p>}
+          <div style={{ height: rows.getTotalSize(), position: 'relative' }} role="presentation">
+            {rows.getVirtualItems().map((row) => {
+              const index = indexes[row.index];
+              const state = index === undefined ? undefined : codes[index];
+              if (index === undefined || state === undefined) return null;
+              const item = pages.get(index, state);
+              return (
+                <div
+                  key={index}
+                  id={`prompt-${index}`}
+                  role="option"
+                  aria-selected={row.index === at}
+                  aria-setsize={indexes.length}
+                  aria-posinset={row.index + 1}
+                  onClick={() => {
+                    setCurrent(row.index);
+                    onOpen(index);
+                  }}
+                  style={{ position: 'absolute', top: 0, left: 0, right: 0, height: ROW_PX, transform: `translateY(${row.start}px)` }}
+                  className={cx(
+                    'flex items-center gap-2.5 border-b border-line px-3.5 text-sm hover:bg-hover',
+                    row.index === at && 'bg-selected shadow-[inset_2px_0_var(--accent)]',
+                  )}
+                >
+                  <OutcomeIcon state={state} />
+                  <span className="num w-10 shrink-0 text-right text-xs text-fg-3">#{index}</span>
+                  {item ? <span className="min-w-0 flex-1 truncate">{item.prompt}</span> : <Skeleton className="h-3 flex-1" />}
+                  {item?.reason && (
+                    <span title={item.reason} className="max-w-[45%] truncate text-xs text-fg-3">
+                      {reasonText(item.reason, t)}
+                    </span>
+                  )}
+                </div>
+              );
+            })}
+          </div>
         </div>
       </div>
     </div>

@@ -4,7 +4,7 @@ import type { ActiveRollout, RunSummary } from '#shared/contract/runs.ts';
 import { useFormat } from '../../lib/i18n.ts';
 import { Meter } from '../../ui/Feedback.tsx';
 import { Spinner } from '../../ui/Spinner.tsx';
-import { doneCount } from './run-codes.ts';
+import { doneCount, perMinute } from './run-codes.ts';
 import { activityText } from './activity.ts';
 import { Card } from './RunCards.tsx';
 import { BAR_COLORS, STATE_ORDER } from './states.ts';
@@ -32,7 +32,6 @@ export function KpiCard({ run }: { run: RunSummary }): ReactNode {
   const eta = run.state === 'running' ? run.etaMs : null;
   const average = done > 0 && run.elapsedMs > 0 ? done / (run.elapsedMs / 1000) : null;
   const perSecond = live ? run.ratePerSecond : average;
-  const rate = perSecond === null ? null : f.rate(perSecond);
   const tokens = run.usage.promptTokens + run.usage.completionTokens;
   return (
     <section aria-label={t('kpi.title')} className="rounded-l border border-line bg-raised">
@@ -44,8 +43,8 @@ export function KpiCard({ run }: { run: RunSummary }): ReactNode {
         />
         <Kpi
           label={t('kpi.rate')}
-          value={rate ? rate.value : '–'}
-          sub={`${t(`kpi.per.${rate?.per ?? 's'}`)}${live ? '' : t('kpi.average')}`}
+          value={perSecond === null ? '–' : perMinute(perSecond)}
+          sub={`${t('kpi.perMinute')}${live ? '' : t('kpi.average')}`}
         />
         {live ? (
           <Kpi
@@ -65,7 +64,7 @@ export function KpiCard({ run }: { run: RunSummary }): ReactNode {
         <Kpi
           label={t('kpi.reasoning')}
           value={run.turns === 0 ? '–' : f.percent(run.turnsWithReasoning / run.turns, 1)}
-          hover={`${f.exact(run.turnsWithReasoning)} / ${f.exact(run.turns)}`}
+          hover={t('kpi.reasoningHover', { with: f.exact(run.turnsWithReasoning), turns: f.exact(run.turns) })}
           sub={t('kpi.reasoningHint')}
         />
       </dl>

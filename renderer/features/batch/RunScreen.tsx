@@ -11,7 +11,7 @@ import { Screen } from '../../ui/Screen.tsx';
 import { useToasts } from '../../ui/Toasts.tsx';
 import { useRunActions } from './run-actions.tsx';
 import { Card, FilesCard, OptionsCard, ReasonsCard, ToolsCard } from './RunCards.tsx';
-import { actionsOf, doneCount, fileName, resumable, type RunView } from './run-codes.ts';
+import { actionsOf, doneCount, fileName, lacksReasoning, resumable, type RunView } from './run-codes.ts';
 import { PromptGrid } from './PromptGrid.tsx';
 import { PromptList } from './PromptList.tsx';
 import { KpiCard, RunningNow } from './RunProgress.tsx';
@@ -53,6 +53,9 @@ function RunBar({ run }: { run: RunSummary }): ReactNode {
   const f = useFormat();
   const { busy, act } = useRunActions(run);
   const can = actionsOf(run);
+  // What could be cancelled on this visit keeps the places of its buttons: nothing slips under the pointer.
+  const [couldCancel, setCouldCancel] = useState(can.cancel);
+  if (can.cancel && !couldCancel) setCouldCancel(true);
   const rest = resumable(run);
   const kept = run.states.completed + run.states.partial;
   const resumeLabel = run.state === 'completed' ? t('action.runFailedAgain', { count: rest, shown: f.exact(rest) }) : t('action.resume');
@@ -67,30 +70,36 @@ function RunBar({ run }: { run: RunSummary }): ReactNode {
           ? t('message.pausing', { count: run.states.running })
           : [fileName(run.spec.datasetFile), run.spec.model, t('run.workers', { count: run.spec.numWorkers })].join(' · ')}
       </span>
-      {can.pause && (
-        <Button icon={CirclePause} hotkey="p" busy={busy === 'pause'} onClick={() => act('pause')}>
-          {t('action.pause')}
-        </Button>
-      )}
-      {can.resume && (
-        <Button icon={Play} hotkey="p" hotkeyLabel={resumeLabel} busy={busy === 'resume'} onClick={() => act('resume')}>
-          {resumeLabel}
-        </Button>
-      )}
-      {can.cancel && (
-        <Button variant="ghost" icon={CircleX} busy={busy === 'cancel'} onClick={() => act('cancel')}>
-          {t('action.cancel')}
-        </Button>
-      )}
       {!can.pause && !can.cancel && (
         <LinkButton variant="ghost" icon={CopyPlus} to={`/batch/new?from=${encodeURIComponent(run.id)}`}>
           {t('action.again')}
         </LinkButton>
       )}
-      {kept > 0 && (
+      {can.pause && (
+        <Button className="min-w-24" icon={CirclePause} hotkey="p" busy={busy === 'pause'} onClick={() => act('pause')}>
+          {t('action.pause')}
+        </Button>
+      )}
+      {can.resume && (
+        <Button className="min-w-24" icon={Play} hotkey="p" hotkeyLabel={resumeLabel} busy={busy === 'resume'} onClick={() => act('resume')}>
+          {resumeLabel}
+        </Button>
+      )}
+      {(can.cancel || couldCancel) && (
+        <Button className={can.cancel ? '' : 'invisible'} disabled={!can.cancel} variant="ghost" icon={CircleX} busy={busy === 'cancel'} onClick={() => act('cancel')}>
+          {t('action.cancel')}
+        </Button>
+      )}
+      {kept > 0 ? (
         <LinkButton variant="primary" icon={Upload} hotkey="e" to={`/library?run=${encodeURIComponent(run.id)}&export=1`}>
-          {t('action.export', { shown: f.exact(kept) })}
+          {t('action.export')}
         </LinkButton>
+      ) : (
+        couldCancel && (
+          <Button className="invisible" disabled icon={Upload} hotkey="e">
+            {t('action.export')}
+          </Button>
+        )
       )}
     </>
   );
@@ -113,9 +122,10 @@ function RunBody({ view }: { view: RunView }): ReactNode {
   };
   return (
     <div className="@container h-full overflow-y-auto">
-      <div className="mx-auto grid max-w-[1600px] gap-4 px-5 py-4 @min-[860px]:grid-cols-[minmax(0,1fr)_minmax(260px,330px)]">
-        <div className="grid min-w-0 content-start gap-4">
+      <div className="mx-auto grid min-h-full max-w-[1600px] gap-4 px-5 py-4 @max-[859px]:content-start @min-[860px]:grid-cols-[minmax(0,1fr)_minmax(260px,330px)]">
+        <div className="flex min-w-0 flex-col gap-4">
           <RunMessage run={run} />
+          <ReasoningMessage run={run} />
           <KpiCard run={run} />
           <Card title={t('grid.title')} aside={<LibraryLink run={run} />}>
             <div className="px-3.5 pt-2 pb-3.5">
@@ -123,7 +133,7 @@ function RunBody({ view }: { view: RunView }): ReactNode {
             </div>
           </Card>
           <RunningNow active={view.active} live={live} rows={Math.min(run.spec.numWorkers, run.total)} onOpen={openTrajectory} />
-          <Card title={t('list.title')}>
+          <Card title={t('list.title')} className="flex flex-1 flex-col">
             <PromptList view={view} pages={pages} onOpen={open} />
           </Card>
         </div>
@@ -172,6 +182,22 @@ function RunMessage({ run }: { run: RunSummary }): ReactNode {
   }
   if (run.message) return <Banner live tone="info" title={run.message} />;
   return null;
+}
+
+/** Most answers of this model cannot be used for training; said as soon as it is plain, not at the end. */
+function ReasoningMessage({ run }: { run: RunSummary }): ReactNode {
+  const { t } = useTranslation(['batch', 'app']);
+  const f = useFormat();
+  if (!lacksReasoning(run)) return null;
+  return (
+    <Banner
+      live
+      tone="warn"
+      title={t('message.noReasoning', { shown: f.exact(run.states.discarded), done: f.exact(doneCount(run)), count: doneCount(run) })}
+    >
+      {t('message.noReasoningHint')}
+    </Banner>
+  );
 }
 
 /** Tells screen readers about every tenth of the way, not about every number. */

@@ -9,7 +9,7 @@ import { useFormat } from '../../lib/i18n.ts';
 import { LinkButton } from '../../ui/Button.tsx';
 import { EmptyState, ErrorState, Meter, Skeleton } from '../../ui/Feedback.tsx';
 import { Screen } from '../../ui/Screen.tsx';
-import { doneCount, fileName } from './run-codes.ts';
+import { doneCount, fileName, perMinute } from './run-codes.ts';
 import { RunMenu } from './RunMenu.tsx';
 import { RunStateChip, ScriptedChip } from './RunStateChip.tsx';
 import { BAR_COLORS, STATE_ORDER } from './states.ts';
@@ -152,7 +152,6 @@ function RunRow({
   const { t } = useTranslation(['batch', 'app']);
   const f = useFormat();
   const done = doneCount(run);
-  const rate = run.ratePerSecond === null || run.state !== 'running' ? null : f.rate(run.ratePerSecond);
   const tokens = run.usage.promptTokens + run.usage.completionTokens;
   return (
     <div
@@ -198,7 +197,7 @@ function RunRow({
         <span className="block text-xs text-fg-3">{t('runs.of', { total: f.compact(run.total) })}</span>
       </div>
       <div role="cell" className="num text-right text-fg-2">
-        {rate ? `${rate.value}/${t(`kpi.short.${rate.per}`)}` : '–'}
+        {run.ratePerSecond === null || run.state !== 'running' ? '–' : t('kpi.ratePerMinute', { rate: perMinute(run.ratePerSecond) })}
       </div>
       <div role="cell" className="num text-right text-fg-2" title={f.exact(tokens)}>
         {f.compact(tokens)}

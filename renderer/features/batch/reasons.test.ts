@@ -10,8 +10,8 @@ test('reasons that differ only in their end count as one, most frequent first', 
     { reason: `${long}16,384 tokens`, state: 'failed' },
     { reason: null, state: 'failed' },
   ]);
-  expect(reasons.map((r) => [r.count, r.failed])).toEqual([
-    [2, true],
-    [1, false],
+  expect(reasons.map((r) => [r.count, r.state])).toEqual([
+    [2, 'failed'],
+    [1, 'partial'],
   ]);
 });

@@ -1,5 +1,5 @@
 import type { TFunction } from 'i18next';
-import type { PromptItem } from '#shared/contract/runs.ts';
+import type { PromptItem, PromptState } from '#shared/contract/runs.ts';
 import { EXIT_REASONS, type ExitReason } from '#shared/trajectory.ts';
 
 /** The engine's own sentences that have a word here; those of providers and tools are shown as they are. */
@@ -17,12 +17,14 @@ export function reasonText(reason: string, t: TFunction<['batch', 'app']>): stri
 export interface ReasonCount {
   reason: string;
   count: number;
-  /** The gravest state seen with it. */
-  failed: boolean;
+  /** The gravest state seen with it: gives its colour. */
+  state: PromptState;
 }
 
 /** Longer reasons differ in details (a path, a number) more often than in kind: only their start is compared. */
 const SAME_START = 60;
+
+const GRAVEST: readonly PromptState[] = ['discarded', 'partial', 'failed'];
 
 /** Groups prompts by why they did not complete, most frequent first. Pure. */
 export function countReasons(items: readonly Pick<PromptItem, 'reason' | 'state'>[]): ReasonCount[] {
@@ -30,9 +32,9 @@ export function countReasons(items: readonly Pick<PromptItem, 'reason' | 'state'
   for (const { reason, state } of items) {
     if (!reason) continue;
     const key = reason.slice(0, SAME_START);
-    const group = groups.get(key) ?? { reason, count: 0, failed: false };
+    const group = groups.get(key) ?? { reason, count: 0, state };
     group.count += 1;
-    group.failed ||= state === 'failed';
+    if (GRAVEST.indexOf(state) > GRAVEST.indexOf(group.state)) group.state = state;
     groups.set(key, group);
   }
   return [...groups.values()].toSorted((a, b) => b.count - a.count);

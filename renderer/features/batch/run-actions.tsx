@@ -3,7 +3,9 @@ import { useTranslation } from 'react-i18next';
 import type { RunSummary } from '#shared/contract/runs.ts';
 import { useClient } from '../../lib/engine-context.tsx';
 import { useErrorText } from '../../lib/errors.ts';
+import { useFormat } from '../../lib/i18n.ts';
 import { useCloseToast, useToasts } from '../../ui/Toasts.tsx';
+import { resumable } from './run-codes.ts';
 
 export type RunVerb = 'pause' | 'resume' | 'cancel';
 
@@ -14,6 +16,7 @@ export function useRunActions(
 ): { busy: RunVerb | null; act: (verb: RunVerb) => void } {
   const { t } = useTranslation(['batch', 'app']);
   const errorText = useErrorText();
+  const f = useFormat();
   const client = useClient();
   const toast = useToasts();
   const close = useCloseToast();
@@ -29,7 +32,7 @@ export function useRunActions(
         if (verb === 'cancel') {
           toast({
             id: `cancelled-${run.id}`,
-            title: t('toast.cancelled', { name: run.name, count: after.states.cancelled }),
+            title: t('toast.cancelled', { name: run.name, count: resumable(after), shown: f.exact(resumable(after)) }),
             action: { label: t('action.resume'), run: () => act('resume') },
           });
         }

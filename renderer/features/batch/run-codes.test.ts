@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RunEvent, RunSummary } from '#shared/contract/runs.ts';
-import { actionsOf, applyRunEvent, decodeStates, fileName, gridShape, indexesIn, resumable } from './run-codes.ts';
+import { actionsOf, applyRunEvent, decodeStates, fileName, gridShape, indexesIn, lacksReasoning, perMinute, resumable } from './run-codes.ts';
 
 const states = (some: Partial<RunSummary['states']>): RunSummary['states'] => ({
   pending: 0,
@@ -15,6 +15,19 @@ const states = (some: Partial<RunSummary['states']>): RunSummary['states'] => ({
 });
 const run = (state: RunSummary['state'], some: Partial<RunSummary['states']> = {}): RunSummary =>
   ({ state, states: states(some) }) as RunSummary;
+
+// Bug: a run that discards nearly everything looks like one that goes well; or two discarded of many cause alarm.
+test('many prompts without reasoning are worth a word', () => {
+  const lacks = (some: Partial<RunSummary['states']>): boolean => lacksReasoning(run('running', some));
+  expect(lacks({ discarded: 3, completed: 3 })).toBe(true);
+  expect(lacks({ discarded: 3, completed: 2, failed: 2 })).toBe(false);
+  expect(lacks({ discarded: 2 })).toBe(false);
+});
+
+// Bug: the unit of the rate jumps while one reads it, or a slow run shows 0.
+test('a rate is always per minute', () => {
+  expect([20, 1.5, 1, 0.01, 0.0005].map(perMinute)).toEqual(['1200', '90', '60', '0.6', '0.03']);
+});
 
 test('a snapshot is one letter per prompt', () => {
   expect(decodeStates('.rcpfdx')).toEqual(['pending', 'running', 'completed', 'partial', 'failed', 'discarded', 'cancelled']);

@@ -41,6 +41,20 @@ export function doneCount(run: Pick<RunSummary, 'states'>): number {
   return s.completed + s.partial + s.failed + s.discarded;
 }
 
+/** Fewer discarded prompts than this say nothing about the model. */
+const TELLING = 3;
+
+/** Whether so many finished prompts were discarded for having no reasoning that the person should know: 3 or more, and at least half. */
+export function lacksReasoning(run: Pick<RunSummary, 'states'>): boolean {
+  return run.states.discarded >= TELLING && run.states.discarded * 2 >= doneCount(run);
+}
+
+/** A rate as prompts per minute, without its unit: the same unit for every run, so that it can be compared. @param perSecond prompts per second */
+export function perMinute(perSecond: number): string {
+  const rate = perSecond * 60;
+  return String(Number(rate.toFixed(rate >= 99.95 ? 0 : rate >= 1 ? 1 : 2)));
+}
+
 /** What a resume would run again or for the first time. */
 export function resumable(run: Pick<RunSummary, 'states'>): number {
   return run.states.pending + run.states.failed + run.states.cancelled;
