@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runSpecSchema } from '#shared/contract/runs.ts';
+import { listDistributions } from '#engine/batch/distribution.ts';
 import { Database, sqlFor } from '#engine/store/database.ts';
 import { agentScenario } from '../../e2e/fakes/agent.ts';
 import { type FakeModel, startFakeModel } from '../../e2e/fakes/fake-model.ts';
-import { say, think, together } from '../../e2e/fakes/steps.ts';
+import { fail, say, think, together } from '../../e2e/fakes/steps.ts';
 import { disagreements } from '../../e2e/fixtures/batch-ground.ts';
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -130,7 +131,7 @@ test('Ctrl+C stops cleanly and says how to go on; a busy home names its holder; 
     const stopped = await run.ended;
     expect(stopped.code).toBe(130);
     expect(stopped.out).toContain('1 completed, 1 cancelled, 1 not run.');
-    expect(stopped.out).toContain(`npm run talaria -- batch --run_name=s --resume --home=${home}`);
+    expect(stopped.out).toContain(`npm run talaria -- batch --run_name=s --resume --api_key=… --home=${home}`);
 
     const again = await talaria(['batch', `--dataset_file=${file}`, '--run_name=s', '--model=fake-model', `--base_url=${fake.url}`, `--home=${home}`]).ended;
     expect(again).toMatchObject({ code: 1 });
@@ -169,4 +170,32 @@ test('wrong command lines end with 2 and what to write instead, and make no home
   cases.forEach(([, said], i) => expect(ended[i]?.err).toContain(said));
   expect((await talaria(['batch', '--help']).ended).out).toMatch(/--dataset_file=FILE[\s\S]*--resume/);
   expect(() => readFileSync(join(dir, 'never', 'talaria.db'))).toThrow('ENOENT');
+}, 60_000);
+
+// a script that takes an empty result for a good one; a person who looks for the wrong line, or resumes a run that is not there
+test('a run without one kept trajectory ends with 1; what is missing or in the way is said in one message', async () => {
+  const home = join(dir, 'empty');
+  const fake = await startFakeModel();
+  try {
+    fake.respond(() => fail(400, { message: 'no such tool' }));
+    const run = await talaria(['batch', `--dataset_file=${dataset('empty', ['a', 'b'])}`, '--run_name=e', '--model=m', `--base_url=${fake.url}`, `--home=${home}`]).ended;
+    expect(run.code, run.err).toBe(1);
+    expect(run.out).toContain('Run e ended');
+    expect(run.out).toContain('No prompt was completed or partial');
+    expect(run.out).toContain('prompt_index 1 failed:');
+    expect((await talaria(['runs', `--home=${home}`]).ended).out).toMatch(/^e {2}completed {2}2\/2 {2}2 failed/);
+    const none = await talaria(['batch', '--run_name=zz', '--resume', `--home=${home}`]).ended;
+    expect(none).toMatchObject({ code: 2, out: '' });
+    expect(none.err.split('\n')[0]).toBe('There is no run named zz to resume. There are: e. To start it, give --dataset_file.');
+    const there = await talaria(['export', '--file=empty.jsonl', `--home=${home}`]).ended;
+    expect(there).toMatchObject({ code: 1, err: expect.stringContaining('Add --overwrite') as string });
+  } finally {
+    await fake.close();
+  }
+}, 60_000);
+
+test('--help names every distribution that works here and no other', async () => {
+  const { out } = await talaria(['batch', '--help']).ended;
+  const usable = listDistributions().filter((d) => d.built.length > 0).map((d) => d.name);
+  expect(out).toContain(`These work here: ${usable.join(', ')}.`);
 }, 60_000);

@@ -4,12 +4,15 @@ import { REASONING_EFFORTS, type RunSpec, runSpecSchema, type RunSummary } from 
 import { type Command, type CommandHost, EXIT, HOME_OPTION } from './command.ts';
 import { type OptionValues, UsageError } from './options.ts';
 import { Progress } from './progress.ts';
-import { printRunSummary, resumeHint } from './run-summary.ts';
+import { keptCount, printRunSummary, resumeHint } from './run-summary.ts';
 import { count, plain } from './terminal.ts';
 
 const DEMO = 'demo';
 const OFFLINE_MODEL = 'offline/demo';
 const REJECTED_SHOWN = 10;
+/** Those with a toolset of this version; a list here, so that --help need not load the tools. */
+const DISTRIBUTIONS =
+  'default, image_gen, research, science, development, balanced, terminal_only, terminal_web, reasoning, browser_tasks, terminal_tasks, mixed_tasks';
 
 const options = {
   dataset_file: { kind: 'text', value: 'FILE', help: 'JSONL file, one object with a "prompt" per line; "demo" is the bundled dataset.' },
@@ -22,7 +25,7 @@ const options = {
   num_workers: { kind: 'number', value: 'N', help: 'Prompts worked on at once; default 4.', min: 1, max: 512 },
   max_turns: { kind: 'number', value: 'N', help: 'Model calls per prompt; default 10.', min: 1, max: 1000 },
   max_samples: { kind: 'number', value: 'N', help: 'Only the first N prompts.', min: 1 },
-  distribution: { kind: 'text', value: 'NAME', help: 'Which toolsets a prompt gets; default "default".' },
+  distribution: { kind: 'text', value: 'NAME', help: `Which toolsets a prompt gets; default "default". These work here: ${DISTRIBUTIONS}.` },
   reasoning_effort: { kind: 'text', value: 'EFFORT', help: 'How much the model should think.', choices: REASONING_EFFORTS },
   output_dir: { kind: 'text', value: 'FOLDER', help: 'Holds the folder of the run; default ./data.' },
   resume: { kind: 'flag', help: 'Go on with this run: what is left, failed or was cancelled. It keeps its options.' },
@@ -38,14 +41,20 @@ export const batchCommand: Command<typeof options> = {
   about: [
     'Writes batch_<n>.jsonl, trajectories.jsonl, checkpoint.json and statistics.json to <output_dir>/<run_name>; the Library has it all too.',
     `A model must be named (--model with --provider or --base_url), but not for --dataset_file=${DEMO}, which the scripted demo model answers.`,
-    'Exit code: 0 the run came to its end (failed prompts are named in the summary), 1 it stopped before, 2 wrong options, 130 Ctrl+C.',
+    'Exit code: 0 the run came to its end (failed prompts are named in the summary), 1 it stopped before, or no prompt was completed or partial,',
+    '2 wrong options, 130 Ctrl+C.',
   ].join('\n'),
   options,
   async run(values, host) {
     // what can be seen to be wrong is said before a home is opened
     const draft = values.resume ? null : newSpec(values, host);
     const engine = await host.open(values.home);
-    const existing = (await engine.client.runs.list()).items.find((r) => r.name === values.run_name);
+    const runs = (await engine.client.runs.list()).items;
+    const existing = runs.find((r) => r.name === values.run_name);
+    if (!existing && values.resume && values.dataset_file === undefined) {
+      const names = runs.map((r) => r.name).join(', ') || 'none yet';
+      throw new UsageError(`There is no run named ${values.run_name} to resume. There are: ${names}. To start it, give --dataset_file.`);
+    }
     const key = values.api_key === undefined ? {} : { apiKey: values.api_key };
     if (existing && !values.resume) {
       host.terminal.err(`A run named ${existing.name} exists already (${existing.state}). Add --resume to go on with it, or choose another --run_name.`);
@@ -58,8 +67,9 @@ export const batchCommand: Command<typeof options> = {
       await engine.resumeRun(existing.id, key);
       id = existing.id;
     } else {
+      const wanted = draft ?? newSpec(values, host);
       if (values.resume) host.terminal.err(`There is no run named ${values.run_name} yet; it is started.`);
-      const spec = await withDataset(draft ?? newSpec(values, host), engine, host);
+      const spec = await withDataset(wanted, engine, host);
       ({ id } = await engine.startRun(spec, key));
     }
     return follow(id, engine, values, host);
@@ -89,8 +99,8 @@ async function follow(id: string, engine: Engine, values: Values, host: CommandH
     release();
   }
   if (!run) throw new Error('The run vanished from the store');
-  await printRunSummary(run, engine, terminal, values.home);
-  if (run.state === 'completed') return EXIT.ok;
+  await printRunSummary(run, engine, terminal, values);
+  if (run.state === 'completed') return keptCount(run) > 0 ? EXIT.ok : EXIT.stopped;
   return interrupted ? EXIT.interrupted : EXIT.stopped;
 }
 
@@ -152,7 +162,7 @@ function refuseOtherOptions(values: Values, run: RunSummary, host: CommandHost):
   }
   const file = values.dataset_file;
   if (file !== undefined && file !== DEMO && resolve(host.cwd, file) !== run.spec.datasetFile) {
-    throw new UsageError(`${run.name} was started with --dataset_file=${run.spec.datasetFile}. Leave --dataset_file out (${resumeHint(run.name, values.home)}), or start another run.`);
+    throw new UsageError(`${run.name} was started with --dataset_file=${run.spec.datasetFile}. Leave --dataset_file out (${resumeHint(run.name, values)}), or start another run.`);
   }
 }
 

@@ -2,7 +2,10 @@ import type { Engine } from '#engine/engine.ts';
 import type { OptionDefs, OptionValues } from './options.ts';
 import type { Terminal } from './terminal.ts';
 
-/** How a command ends. A run that came to its end is a success, also when prompts failed: the summary and statistics.json say so. */
+/**
+ * How a command ends. A run that came to its end with at least one completed or partial prompt is a success, also when others failed: the
+ * summary and statistics.json say so. One that has nothing for its files ends like one that stopped.
+ */
 export const EXIT = { ok: 0, stopped: 1, usage: 2, interrupted: 130 } as const;
 
 /** What commands get from the host. */

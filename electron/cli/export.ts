@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, EXIT, HOME_OPTION } from './command.ts';
 import { count, plain } from './terminal.ts';
@@ -19,6 +20,11 @@ export const exportCommand: Command<typeof options> = {
   options,
   async run(values, host) {
     const { terminal } = host;
+    const file = resolve(host.cwd, values.file);
+    if (!values.overwrite && existsSync(file)) {
+      terminal.err(`${file} exists already. Add --overwrite to replace it, or choose another --file.`);
+      return EXIT.stopped;
+    }
     const { client } = await host.open(values.home);
     let runId: string | undefined;
     if (values.run !== undefined) {
@@ -36,7 +42,7 @@ export const exportCommand: Command<typeof options> = {
       const events = await client.exports.run(
         {
           filter: { ...(runId === undefined ? {} : { runId }), ...(values.query === undefined ? {} : { query: values.query }) },
-          file: resolve(host.cwd, values.file),
+          file,
           includePartial: values.include_partial,
           includeScripted: values.include_scripted,
           overwrite: values.overwrite,
@@ -49,7 +55,7 @@ export const exportCommand: Command<typeof options> = {
         wrote = summary.written > 0;
         if (!wrote) terminal.err('Nothing was written: no trajectory is fit for the file.');
         else terminal.out(`${count(summary.written, 'trajectory', 'trajectories')} written to ${summary.file} (${count(summary.bytes, 'byte')}).`);
-        for (const l of summary.leftOut) terminal.out(`  ${l.count.toLocaleString('en-US')} left out: ${plain(l.reason)}`);
+        for (const l of summary.leftOut) terminal.out(`  ${l.count.toLocaleString('en-US')} left out: ${inWords(l.reason)}`);
         for (const w of summary.warnings) terminal.out(`  ${w.count.toLocaleString('en-US')} with a remark: ${plain(w.reason)}`);
       }
     } catch (error) {
@@ -62,3 +68,8 @@ export const exportCommand: Command<typeof options> = {
     return wrote ? EXIT.ok : EXIT.stopped;
   },
 };
+
+/** A reason as people say it; reasons that are a code are those of discarded trajectories. */
+function inWords(reason: string): string {
+  return plain(reason.replace(/^(discarded: )no_reasoning$/, '$1no reasoning in any turn'));
+}

@@ -55,6 +55,7 @@ function bar(run: RunSummary): string {
   return `[${'#'.repeat(full)}${'.'.repeat(BAR_CHARS - full)}]`;
 }
 
-function ended({ states }: RunSummary): number {
+/** Prompts that came to an end, failed ones among them: what the app shows as done. */
+export function ended({ states }: Pick<RunSummary, 'states'>): number {
   return states.completed + states.partial + states.failed + states.discarded;
 }

@@ -7,13 +7,21 @@ import { count, duration, plain, type Terminal } from './terminal.ts';
 const FAILURES_SHOWN = 5;
 const REASON_CHARS = 300;
 
+/** The options of this call that the next one needs again. */
+export interface CallOptions {
+  home?: string | undefined;
+  /** A key that was given for this call only: it is stored nowhere, so it must be given again. It is never shown. */
+  api_key?: string | undefined;
+}
+
 /** How to go on with a run, as a command. */
-export function resumeHint(runName: string, home: string | undefined): string {
-  return `npm run talaria -- batch --run_name=${runName} --resume${home === undefined ? '' : ` --home=${home}`}`;
+export function resumeHint(runName: string, { home, api_key }: CallOptions): string {
+  const key = api_key === undefined ? '' : ' --api_key=…';
+  return `npm run talaria -- batch --run_name=${runName} --resume${key}${home === undefined ? '' : ` --home=${home}`}`;
 }
 
 /** What became of a run: outcomes, files, reasons. */
-export async function printRunSummary(run: RunSummary, engine: Engine, terminal: Terminal, home: string | undefined): Promise<void> {
+export async function printRunSummary(run: RunSummary, engine: Engine, terminal: Terminal, call: CallOptions): Promise<void> {
   const { states, usage } = run;
   const outcomes = (['completed', 'partial', 'failed', 'discarded', 'cancelled', 'pending'] as const).filter((s) => states[s] > 0);
   const how = { completed: 'ended', paused: 'is paused', cancelled: 'was stopped', interrupted: 'was interrupted' } as Record<string, string>;
@@ -21,9 +29,15 @@ export async function printRunSummary(run: RunSummary, engine: Engine, terminal:
   if (run.message) terminal.out(plain(run.message));
   if (run.scripted) terminal.out('SCRIPTED: made by the offline demo model. For trying things out, not for training.');
   terminal.out(`Tokens: ${usage.promptTokens.toLocaleString('en-US')} prompt, ${usage.completionTokens.toLocaleString('en-US')} completion. Turns: ${run.turns}, ${run.turnsWithReasoning} with reasoning.`);
+  if (run.state === 'completed' && keptCount(run) === 0) terminal.out('No prompt was completed or partial: there is no trajectory in its files.');
   printFiles(run, terminal);
   await printFailures(run, engine, terminal);
-  if (states.failed + states.cancelled + states.pending > 0) terminal.out(`To go on: ${resumeHint(run.name, home)}`);
+  if (states.failed + states.cancelled + states.pending > 0) terminal.out(`To go on: ${resumeHint(run.name, call)}`);
+}
+
+/** Prompts whose trajectories are in the files of the run. */
+export function keptCount({ states }: Pick<RunSummary, 'states'>): number {
+  return states.completed + states.partial;
 }
 
 function printFiles(run: RunSummary, terminal: Terminal): void {
@@ -34,7 +48,7 @@ function printFiles(run: RunSummary, terminal: Terminal): void {
     return;
   }
   const batches = names.filter((n) => /^batch_\d+\.jsonl$/.test(n)).length;
-  const rows = run.states.completed + run.states.partial;
+  const rows = keptCount(run);
   terminal.out(`Files in ${run.outputDir}:`);
   if (names.includes('trajectories.jsonl')) terminal.out(`  trajectories.jsonl  ${count(rows, 'row')}`);
   if (batches > 0) terminal.out(`  batch_<n>.jsonl     ${count(batches, 'file')}`);
@@ -45,6 +59,6 @@ function printFiles(run: RunSummary, terminal: Terminal): void {
 async function printFailures(run: RunSummary, engine: Engine, terminal: Terminal): Promise<void> {
   if (run.states.failed === 0) return;
   const { items } = await engine.client.runs.prompts({ id: run.id, states: ['failed'], limit: FAILURES_SHOWN });
-  for (const p of items) terminal.out(`  prompt ${p.index} failed: ${plain(p.reason ?? 'no reason given').slice(0, REASON_CHARS)}`);
+  for (const p of items) terminal.out(`  prompt_index ${p.index} failed: ${plain(p.reason ?? 'no reason given').slice(0, REASON_CHARS)}`);
   if (run.states.failed > items.length) terminal.out(`  … and ${count(run.states.failed - items.length, 'more')}`.replace(/mores$/, 'more'));
 }

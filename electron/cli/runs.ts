@@ -1,11 +1,12 @@
 import { type Command, EXIT, HOME_OPTION } from './command.ts';
+import { ended } from './progress.ts';
 
 const options = { home: HOME_OPTION } as const;
 
 export const runsCommand: Command<typeof options> = {
   name: 'runs',
   summary: 'list the batch runs of this home',
-  about: 'Newest first: name, state, prompts that ended of all, failed ones, model, start.',
+  about: 'Newest first: name, state, prompts that ended of all, how many of those failed, model, start (UTC).',
   options,
   async run(values, host) {
     const { client } = await host.open(values.home);
@@ -14,7 +15,7 @@ export const runsCommand: Command<typeof options> = {
     const rows = items.map((r) => [
       r.name,
       r.state,
-      `${r.states.completed + r.states.partial + r.states.discarded}/${r.total}`,
+      `${ended(r)}/${r.total}`,
       r.states.failed > 0 ? `${r.states.failed} failed` : '',
       r.scripted ? `${r.spec.model} (scripted)` : r.spec.model,
       new Date(r.createdAt).toISOString().slice(0, 16).replace('T', ' '),

@@ -165,10 +165,10 @@ function authSentence(status: number, isPage: boolean, { endpoint }: FaultContex
   const place = placeOf(endpoint.baseUrl);
   if (isPage) return `${place} turned the request away with a web page (${status}): a gateway in between may be blocking it.`;
   if (endpoint.apiKey === null || endpoint.apiKey === '') {
-    return `${place} wants an API key. Enter one in Settings, or set the provider's environment variable.`;
+    return `${place} wants an API key. Enter one in Settings, or set the provider's environment variable; on the command line, --api_key gives one.`;
   }
   if (status === 403) return `The key does not permit ${endpoint.model} at ${place}. Check what the key is allowed to do.`;
-  return `The key was refused by ${place}. Check it in Settings, or make a new one there.`;
+  return `The key was refused by ${place}. Check it where it was given (Settings, environment variable or --api_key), or make a new one at ${place}.`;
 }
 
 /** The provider's own words in an error body: trimmed, without keys, at most 500 characters. */
