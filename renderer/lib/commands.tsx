@@ -39,8 +39,8 @@ interface Bound extends KeyBinding {
   command: Command;
 }
 
-/** Popups of ui/ carry this attribute; while one is open only its own keys work. A list box stays in the page, hidden, once it had the focus. */
-export const COVER_SELECTOR = '[data-cover]:not([hidden])';
+/** Popups of ui/ carry this attribute; while one is open only its own keys work. A list box stays in the page, hidden, once it had the focus; one that fades out is closed already. */
+export const COVER_SELECTOR = '[data-cover]:not([hidden], [data-closed])';
 
 /** The one keymap of the page. Layers registered later win; a layer lives as long as the component that registered it. */
 export function createCommandRegistry(mac: boolean): CommandRegistry {

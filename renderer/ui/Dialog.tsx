@@ -33,6 +33,9 @@ export function Dialog({ open, onClose, title, description, footer, width = 'md'
   // Base UI would press on to the first link inside a screen that had the focus as a whole; Enter would then follow that link.
   const lastFocus = (): HTMLElement | false => {
     const el = before.current;
+    // Already moved on while the dialog faded out (to the search box by its key): that is where it stays.
+    const now = document.activeElement;
+    if (now && now !== document.body && !now.closest('[data-cover]')) return false;
     if (!(el instanceof HTMLElement) || el === document.body || !el.isConnected) return false;
     if (el.tabIndex >= 0) return el;
     queueMicrotask(() => el.focus({ preventScroll: true }));

@@ -55,7 +55,7 @@ export function SearchInput({
   const own = useRef<HTMLInputElement>(null);
   useCommands(
     t('keys.screen'),
-    hotkey ? [{ id: 'focus', label, keys: hotkey, run: () => own.current?.select() }] : [],
+    hotkey ? [{ id: 'focus', label, keys: hotkey, run: () => { own.current?.focus(); own.current?.select(); } }] : [],
     hotkey !== undefined,
   );
   return (
