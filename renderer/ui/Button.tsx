@@ -29,6 +29,8 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   hotkeyInDialog?: boolean;
   /** Shows a spinner and ignores presses, keeping the width. */
   busy?: boolean;
+  /** Looks disabled but takes presses: for an action that answers with what is still missing. */
+  dim?: boolean;
   ref?: Ref<HTMLButtonElement>;
 }
 
@@ -40,6 +42,7 @@ export function Button({
   hotkeyLabel,
   hotkeyInDialog,
   busy = false,
+  dim = false,
   className,
   children,
   ref,
@@ -57,7 +60,7 @@ export function Button({
         if (typeof ref === 'function') ref(node);
         else if (ref) ref.current = node;
       }}
-      aria-disabled={busy || undefined}
+      aria-disabled={busy || dim || undefined}
       aria-busy={busy || undefined}
       onClick={busy ? undefined : rest.onClick}
       className={cx(BASE, VARIANTS[variant], className)}

@@ -22,6 +22,7 @@ export function Select<T extends string>({
   onChange,
   options,
   label,
+  placeholder,
   className,
   ...aria
 }: {
@@ -29,6 +30,8 @@ export function Select<T extends string>({
   onChange: (value: T) => void;
   options: readonly Option<T>[];
   label?: string;
+  /** Shown while the value is none of the options. */
+  placeholder?: string;
   className?: string;
   id?: string;
   'aria-describedby'?: string | undefined;
@@ -36,7 +39,7 @@ export function Select<T extends string>({
 }): ReactNode {
   return (
     <Base.Root
-      value={value}
+      value={placeholder !== undefined && !options.some((o) => o.value === value) ? null : value}
       onValueChange={(next) => next !== null && onChange(next)}
       items={options.map((o) => ({ value: o.value, label: o.label }))}
     >
@@ -49,7 +52,7 @@ export function Select<T extends string>({
         )}
       >
         <span className="min-w-0 truncate">
-          <Base.Value />
+          <Base.Value placeholder={placeholder} />
         </span>
         <Base.Icon className="text-fg-3">
           <ChevronsUpDown className="size-3.5" aria-hidden="true" />

@@ -1,6 +1,7 @@
 import { Play } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { Provider } from '#shared/contract/settings.ts';
 import { useClient, useLoad } from '../../lib/engine-context.tsx';
 import { errorField, useErrorText } from '../../lib/errors.ts';
 import { navigate, useQuery } from '../../lib/hash-location.ts';
@@ -9,7 +10,7 @@ import { Button } from '../../ui/Button.tsx';
 import { Banner, ErrorState, Skeleton } from '../../ui/Feedback.tsx';
 import { Screen } from '../../ui/Screen.tsx';
 import { DatasetPicker } from './new-run/DatasetPicker.tsx';
-import { draftOf, promptCount, readDraft, type DraftField, type RunDraft } from './new-run/draft.ts';
+import { draftOf, emptyDraft, likelyProvider, promptCount, readDraft, type DraftField, type RunDraft } from './new-run/draft.ts';
 import { RunForm } from './new-run/RunForm.tsx';
 import { forgetDraft, keepDraft, keptDraft } from './new-run/kept-draft.ts';
 import { useDataset } from './new-run/use-dataset.ts';
@@ -22,12 +23,13 @@ export function NewRunScreen(): ReactNode {
   const demo = query.get('demo') !== null;
   const setup = useLoad(
     async (client, signal) => {
-      const [options, settings, source] = await Promise.all([
+      const [options, settings, runs, source] = await Promise.all([
         client.runs.options(undefined, { signal }),
         client.settings.get(undefined, { signal }),
+        client.runs.list(undefined, { signal }),
         from === null ? null : client.runs.get({ id: from }, { signal }),
       ]);
-      return { options, settings, source };
+      return { options, settings, source, likely: likelyProvider(runs.items, settings.providers) };
     },
     [from],
   );
@@ -44,9 +46,17 @@ export function NewRunScreen(): ReactNode {
   }
   const initial: RunDraft = data.source
     ? { ...draftOf(data.source.spec), runName: data.options.suggestedName }
-    : { ...keptDraft(), ...(demo ? { datasetFile: data.options.demoDataset, provider: 'offline', model: 'offline/demo' } : {}) };
+    : (keptDraft() ?? { ...emptyDraft(), ...data.likely });
+  if (!data.source && initial.provider === '') Object.assign(initial, data.likely);
+  if (!data.source && demo) Object.assign(initial, { datasetFile: data.options.demoDataset }, scriptedOf(data.settings.providers));
   if (!initial.runName) initial.runName = data.options.suggestedName;
-  return <NewRunForm key={`${from}${demo}`} initial={initial} data={data} />;
+  return <NewRunForm key={`${from}${demo}`} initial={initial} data={data} chosen={data.source !== null} />;
+}
+
+/** The scripted model as the form's provider. */
+function scriptedOf(providers: readonly Provider[]): Pick<RunDraft, 'provider' | 'model'> | null {
+  const scripted = providers.find((p) => p.scripted);
+  return scripted ? { provider: scripted.id, model: scripted.defaultModel ?? '' } : null;
 }
 
 function Crumb(): ReactNode {
@@ -66,23 +76,40 @@ type Setup = {
     suggestedName: string;
   };
   settings: { providers: Parameters<typeof RunForm>[0]['providers'] };
+  likely: Pick<RunDraft, 'provider' | 'model'>;
 };
 
-function NewRunForm({ initial, data }: { initial: RunDraft; data: Setup }): ReactNode {
+/** @param chosen whether the provider was chosen by a person already: then no dataset changes it */
+function NewRunForm({ initial, data, chosen }: { initial: RunDraft; data: Setup; chosen: boolean }): ReactNode {
   const { t } = useTranslation(['batch', 'app']);
   const errorText = useErrorText();
   const f = useFormat();
   const client = useClient();
   const [draft, setDraft] = useState(initial);
-  const [tried, setTried] = useState(false);
+  const [attempts, setAttempts] = useState(0);
+  const tried = attempts > 0;
+  const form = useRef<HTMLDivElement>(null);
+  const providerChosen = useRef(chosen);
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<{ field: string | null; message: string } | null>(null);
   const change = (changes: Partial<RunDraft>): void => {
     setDraft((d) => ({ ...d, ...changes }));
     if (refused?.field && refused.field in changes) setRefused(null);
   };
+  // The demo goes with the scripted model, prompts of one's own with a real one, unless the person said otherwise.
+  const changeDataset = (datasetFile: string): void =>
+    setDraft((d) => {
+      if (providerChosen.current) return { ...d, datasetFile };
+      if (datasetFile === data.options.demoDataset) return { ...d, datasetFile, ...scriptedOf(data.settings.providers) };
+      const scripted = data.settings.providers.some((p) => p.scripted && p.id === d.provider);
+      return { ...d, datasetFile, ...(scripted ? data.likely : {}) };
+    });
+  // The first field that is wrong gets the focus, which also brings it into sight.
+  useEffect(() => {
+    if (attempts > 0) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [attempts]);
   useEffect(() => keepDraft(draft), [draft]);
-  const dataset = useDataset(initial.datasetFile, (path) => change({ datasetFile: path }));
+  const dataset = useDataset(initial.datasetFile, changeDataset);
   const read = useMemo(() => readDraft(draft), [draft]);
   const rows = dataset.state.kind === 'ready' ? dataset.state.report.rows : null;
   const count = rows === null ? null : promptCount(rows, draft.maxSamples);
@@ -91,11 +118,11 @@ function NewRunForm({ initial, data }: { initial: RunDraft; data: Setup }): Reac
     if (refused?.field === field) return refused.message;
     const found = read.problems?.[field];
     // A field that is merely still empty is no mistake until one tries to start.
-    if (!found || (found === 'required' && !tried)) return null;
+    if (!found || ((found === 'required' || found === 'provider') && !tried)) return null;
     return t(`form.problem.${found}`);
   };
   const start = (): void => {
-    setTried(true);
+    setAttempts((n) => n + 1);
     if (!read.spec || count === null || count === 0 || busy) return;
     setBusy(true);
     setRefused(null);
@@ -108,6 +135,7 @@ function NewRunForm({ initial, data }: { initial: RunDraft; data: Setup }): Reac
         setBusy(false);
         const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
         setRefused({ field: errorField(error) ?? (code === 'CONFLICT' ? 'runName' : null), message: errorText(error) });
+        setAttempts((n) => n + 1);
       },
     );
   };
@@ -119,13 +147,13 @@ function NewRunForm({ initial, data }: { initial: RunDraft; data: Setup }): Reac
       bar={
         <>
           <span className="flex-1" />
-          <Button variant="primary" icon={Play} hotkey="mod+Enter" busy={busy} disabled={noRows} onClick={start}>
+          <Button variant="primary" icon={Play} hotkey="mod+Enter" busy={busy} disabled={noRows} dim={count === null} onClick={start}>
             {count === null ? t('new.start') : t('new.startCount', { count, shown: f.exact(count) })}
           </Button>
         </>
       }
     >
-      <div className="@container h-full overflow-y-auto">
+      <div ref={form} className="@container h-full overflow-y-auto">
         <div className="grid h-full min-h-0 @max-[699px]:h-auto @min-[700px]:grid-cols-[minmax(0,1fr)_minmax(280px,380px)]">
           <section
             aria-label={t('form.dataset')}
@@ -145,7 +173,10 @@ function NewRunForm({ initial, data }: { initial: RunDraft; data: Setup }): Reac
             )}
             <RunForm
               draft={draft}
-              change={change}
+              change={(changes) => {
+                if (changes.provider !== undefined) providerChosen.current = true;
+                change(changes);
+              }}
               problem={problem}
               providers={data.settings.providers}
               distributions={data.options.distributions}

@@ -150,7 +150,8 @@ export function ProviderDialog({
           error={refused?.field === 'apiKey' ? refused.message : null}
         />
         <ModelField provider={provider} form={form} change={change} />
-        <TestRow provider={provider} form={form} />
+        {/* A result is true only for what was tested: another address or key begins anew. */}
+        <TestRow key={`${form.baseUrl}\n${form.apiKey}\n${form.forgetKey}`} provider={provider} form={form} />
         {refused && !['name', 'baseUrl', 'apiKey'].includes(refused.field ?? '') && <Banner tone="bad" live title={refused.message} />}
         {/* Enter in a field saves. */}
         <button type="submit" className="hidden" tabIndex={-1} aria-hidden="true" />

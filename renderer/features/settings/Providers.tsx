@@ -18,6 +18,8 @@ export function Providers({ settings, onChange }: { settings: Settings; onChange
   const client = useClient();
   const toast = useToasts();
   const [editing, setEditing] = useState<Provider | 'new' | null>(null);
+  /** How often each provider was changed: what a test said is true only for what it tested. */
+  const [editions, setEditions] = useState<Readonly<Record<string, number>>>({});
   const [leaving, setLeaving] = useState<ReadonlySet<string>>(new Set());
   const stay = (id: string): void => setLeaving((s) => new Set([...s].filter((other) => other !== id)));
 
@@ -58,7 +60,7 @@ export function Providers({ settings, onChange }: { settings: Settings; onChange
         {settings.providers
           .filter((p) => !leaving.has(p.id))
           .map((p) => (
-            <ProviderRow key={p.id} provider={p} onEdit={() => setEditing(p)} onRemove={() => remove(p)} />
+            <ProviderRow key={p.id} provider={p} edition={editions[p.id] ?? 0} onEdit={() => setEditing(p)} onRemove={() => remove(p)} />
           ))}
       </ul>
       {editing && (
@@ -66,25 +68,41 @@ export function Providers({ settings, onChange }: { settings: Settings; onChange
           provider={editing === 'new' ? null : editing}
           keyStore={settings.keyStore}
           onClose={() => setEditing(null)}
-          onSaved={onChange}
+          onSaved={(next) => {
+            if (editing !== 'new') setEditions((e) => ({ ...e, [editing.id]: (e[editing.id] ?? 0) + 1 }));
+            onChange(next);
+          }}
         />
       )}
     </section>
   );
 }
 
-function ProviderRow({ provider, onEdit, onRemove }: { provider: Provider; onEdit: () => void; onRemove: () => void }): ReactNode {
+function ProviderRow({
+  provider,
+  edition,
+  onEdit,
+  onRemove,
+}: {
+  provider: Provider;
+  edition: number;
+  onEdit: () => void;
+  onRemove: () => void;
+}): ReactNode {
   const { t } = useTranslation(['settings', 'app']);
   const errorText = useErrorText();
   const client = useClient();
   const [busy, setBusy] = useState(false);
-  const [result, setResult] = useState<ProviderTest | null>(null);
+  const [tested, setTested] = useState<{ edition: number; result: ProviderTest } | null>(null);
+  const result = tested?.edition === edition ? tested.result : null;
   const test = (): void => {
     setBusy(true);
     client.settings
       .testProvider({ id: provider.id })
-      .then(setResult, (error: unknown) =>
-        setResult({ ok: false, message: errorText(error), hint: null, latencyMs: null, modelCount: null }),
+      .then(
+        (answer) => setTested({ edition, result: answer }),
+        (error: unknown) =>
+          setTested({ edition, result: { ok: false, message: errorText(error), hint: null, latencyMs: null, modelCount: null } }),
       )
       .finally(() => setBusy(false));
   };
@@ -93,7 +111,7 @@ function ProviderRow({ provider, onEdit, onRemove }: { provider: Provider; onEdi
       <div className="flex min-h-8 items-center gap-3">
         <div className="min-w-0 flex-1">
           <div className="flex items-center gap-2">
-            <span className="truncate font-medium">{provider.name}</span>
+            <span className="truncate font-medium">{provider.scripted ? t('app:scripted.provider') : provider.name}</span>
             <KeyChip provider={provider} />
           </div>
           <div className="truncate text-xs text-fg-3">
@@ -131,6 +149,5 @@ function KeyChip({ provider }: { provider: Provider }): ReactNode {
       </Chip>
     );
   if (provider.key !== 'none') return <Chip tone="good">{t(`key.chip.${provider.key}`)}</Chip>;
-  // A server on one's own machine usually needs none: its absence is no warning there.
-  return <Chip>{t('key.chip.none')}</Chip>;
+  return <Chip>{t(provider.keyEnv === null ? 'key.chip.notNeeded' : 'key.chip.none')}</Chip>;
 }

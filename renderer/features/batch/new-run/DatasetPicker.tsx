@@ -1,5 +1,5 @@
 import { FileUp, FlaskConical } from 'lucide-react';
-import { useRef, useState, type DragEvent, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type DragEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { cx } from '../../../lib/cx.ts';
 import { useErrorText } from '../../../lib/errors.ts';
@@ -21,6 +21,37 @@ export function DatasetPicker({
   demoPath: string | undefined;
   problem: string | null;
 }): ReactNode {
+  const box = useRef<HTMLDivElement>(null);
+  // A path that was typed: the focus stays at the field when it was wrong, and goes to what was found when it was right.
+  const typed = useRef(false);
+  const { kind } = dataset.state;
+  useEffect(() => {
+    if (kind === 'reading' || !typed.current) return;
+    typed.current = false;
+    const active = document.activeElement;
+    // Whoever has moved on meanwhile is left alone.
+    if (active && active !== document.body && active.tagName !== 'MAIN') return;
+    box.current?.querySelector<HTMLElement>(kind === 'ready' ? '[data-preview]' : '[data-path]')?.focus();
+  }, [kind]);
+  const byPath = (path: string): void => {
+    typed.current = true;
+    dataset.inspect(path);
+  };
+  return (
+    <div ref={box} className="h-full">
+      <PickerState dataset={dataset} demoPath={demoPath} problem={problem} onPath={byPath} />
+    </div>
+  );
+}
+
+interface PickerProps {
+  dataset: DatasetChoice;
+  demoPath: string | undefined;
+  problem: string | null;
+  onPath: (path: string) => void;
+}
+
+function PickerState({ dataset, demoPath, problem, onPath }: PickerProps): ReactNode {
   const { t } = useTranslation(['batch', 'app']);
   const errorText = useErrorText();
   const f = useFormat();
@@ -58,6 +89,7 @@ export function DatasetPicker({
       dataset={dataset}
       demoPath={demoPath}
       problem={problem}
+      onPath={onPath}
       failure={state.kind === 'failed' ? errorText(state.error) : null}
       failedPath={state.kind === 'failed' ? state.path : null}
     />
@@ -68,12 +100,10 @@ function Source({
   dataset,
   demoPath,
   problem,
+  onPath,
   failure,
   failedPath,
-}: {
-  dataset: DatasetChoice;
-  demoPath: string | undefined;
-  problem: string | null;
+}: PickerProps & {
   failure: string | null;
   failedPath: string | null;
 }): ReactNode {
@@ -135,14 +165,14 @@ function Source({
           <form
             onSubmit={(e) => {
               e.preventDefault();
-              if (path.trim()) dataset.inspect(path.trim());
+              if (path.trim()) onPath(path.trim());
             }}
           >
             <Field label={t('dataset.path')}>
               {(props) => (
                 <div className="flex gap-2">
-                  <Input {...props} mono value={path} placeholder="/data/prompts.jsonl" onChange={(e) => setPath(e.target.value)} />
-                  <Button type="submit" className="h-7" disabled={path.trim() === ''}>
+                  <Input {...props} data-path="" mono value={path} placeholder="/data/prompts.jsonl" onChange={(e) => setPath(e.target.value)} />
+                  <Button type="submit" className="h-7!" disabled={path.trim() === ''}>
                     {t('dataset.read')}
                   </Button>
                 </div>
@@ -150,7 +180,7 @@ function Source({
             </Field>
           </form>
           {demoPath !== undefined && (
-            <Button icon={FlaskConical} className="h-7" hotkey="d" onClick={() => dataset.inspect(demoPath)}>
+            <Button icon={FlaskConical} className="h-7!" hotkey="d" onClick={() => dataset.inspect(demoPath)}>
               {t('dataset.demo')}
             </Button>
           )}

@@ -88,7 +88,7 @@ function VirtualRows({
   const rows = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => height, overscan: 8 });
   if (count === 0) return <p className="p-4 text-sm text-fg-3">{empty}</p>;
   return (
-    <div ref={scroller} tabIndex={0} className="focus-inset h-full overflow-y-auto">
+    <div ref={scroller} data-preview="" tabIndex={0} className="focus-inset h-full overflow-y-auto">
       <ul style={{ height: rows.getTotalSize(), position: 'relative' }}>
         {rows.getVirtualItems().map((r) => (
           <li

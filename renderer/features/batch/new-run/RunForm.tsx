@@ -41,13 +41,20 @@ export function RunForm({ draft, change, problem, providers, distributions, defa
       <Field
         label={t('form.provider')}
         error={problem('provider')}
-        hint={provider ? <ProviderHint provider={provider} /> : t('form.providerUnknown')}
+        hint={
+          provider ? <ProviderHint provider={provider} /> : t(draft.provider === '' ? 'form.providerHint' : 'form.providerUnknown')
+        }
       >
         {(props) => (
           <Select
             {...props}
             value={draft.provider}
-            options={providers.map((p) => ({ value: p.id, label: p.name, ...(p.scripted ? { hint: t('form.scriptedHint') } : {}) }))}
+            placeholder={t('form.problem.provider')}
+            options={providers.map((p) => ({
+              value: p.id,
+              label: p.scripted ? t('app:scripted.provider') : p.name,
+              hint: t(`form.${keyWord(p)}`),
+            }))}
             onChange={(id) => change({ provider: id, model: providers.find((p) => p.id === id)?.defaultModel ?? '' })}
           />
         )}
@@ -111,6 +118,13 @@ export function RunForm({ draft, change, problem, providers, distributions, defa
       </Field>
     </div>
   );
+}
+
+/** What to say of a provider's key in the list. */
+function keyWord(provider: Provider): 'scriptedHint' | 'keySet' | 'noKeyNeeded' | 'noKey' {
+  if (provider.scripted) return 'scriptedHint';
+  if (provider.key !== 'none') return 'keySet';
+  return provider.keyEnv === null ? 'noKeyNeeded' : 'noKey';
 }
 
 /** "terminal 100% · file 50%" */

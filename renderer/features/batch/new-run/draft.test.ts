@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { draftFromJson, draftOf, emptyDraft, promptCount, readDraft } from './draft.ts';
+import type { RunSummary } from '#shared/contract/runs.ts';
+import type { Provider } from '#shared/contract/settings.ts';
+import { draftFromJson, draftOf, emptyDraft, likelyProvider, promptCount, readDraft } from './draft.ts';
 
 const good = { ...emptyDraft(), datasetFile: '/data/p.jsonl', runName: 'run-1' };
 
@@ -68,4 +70,33 @@ test('a kept form takes over only what fits', () => {
 // Bug: the button promises 1,000 prompts while "only the first 16" is set.
 test('the button counts what will run', () => {
   expect([promptCount(100, ''), promptCount(100, '16'), promptCount(10, '16'), promptCount(10, '0')]).toEqual([100, 16, 10, 10]);
+});
+
+// Bug: one's own prompts are sent to the scripted demo model because nobody looked at the field.
+test('a new run starts with the last real model, else with a provider that has a key, else with none', () => {
+  const provider = (id: string, key: Provider['key'], scripted = false): Provider => ({
+    id,
+    name: id,
+    baseUrl: '',
+    defaultModel: id === 'lab' ? 'lab-1' : null,
+    key,
+    keyEnv: null,
+    scripted,
+  });
+  const made = (by: string, model: string, scripted = false): Pick<RunSummary, 'spec' | 'scripted'> => ({
+    spec: { ...good, provider: by, model, batchSize: 1, numWorkers: 1, maxTurns: 1, maxSamples: undefined, reasoningEffort: undefined },
+    scripted,
+  });
+  const offline = provider('offline', 'none', true);
+  const known = [offline, provider('open', 'none'), provider('lab', 'file')];
+  expect(likelyProvider([made('offline', 'offline/demo', true), made('gone', 'x'), made('open', 'o-2')], known)).toEqual({
+    provider: 'open',
+    model: 'o-2',
+  });
+  expect(likelyProvider([made('offline', 'offline/demo', true)], known)).toEqual({ provider: 'lab', model: 'lab-1' });
+  expect(likelyProvider([], [offline, provider('open', 'none')])).toEqual({ provider: '', model: '' });
+});
+
+test('a run without a provider cannot start', () => {
+  expect(readDraft({ ...good, provider: '', model: '' }).problems).toEqual({ provider: 'provider', model: 'required' });
 });

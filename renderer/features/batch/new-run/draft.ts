@@ -1,4 +1,5 @@
-import { runSpecSchema, type RunSpec, type RunSpecInput } from '#shared/contract/runs.ts';
+import { runSpecSchema, type RunSpec, type RunSpecInput, type RunSummary } from '#shared/contract/runs.ts';
+import type { Provider } from '#shared/contract/settings.ts';
 
 /** The form as typed: numbers are text until the start, so that nothing is rewritten under the hand. */
 export interface RunDraft {
@@ -58,13 +59,30 @@ export function draftFromJson(json: string | null): RunDraft {
   return draft;
 }
 
+/**
+ * The provider and model that a new run most likely wants: those of the last run with a real model, else a provider that has a key,
+ * else none, so that the person chooses. The scripted model is never meant for prompts of one's own.
+ * @param runs newest first
+ */
+export function likelyProvider(
+  runs: readonly Pick<RunSummary, 'spec' | 'scripted'>[],
+  providers: readonly Provider[],
+): Pick<RunDraft, 'provider' | 'model'> {
+  const real = providers.filter((p) => !p.scripted);
+  const last = runs.find((r) => !r.scripted && r.spec.baseUrl === undefined && real.some((p) => p.id === r.spec.provider));
+  if (last) return { provider: last.spec.provider, model: last.spec.model };
+  const ready = real.find((p) => p.key !== 'none');
+  return { provider: ready?.id ?? '', model: ready?.defaultModel ?? '' };
+}
+
 /** What is wrong with a field; a key of `form.problem`. */
-export type DraftProblem = 'required' | 'name' | 'workers' | 'turns' | 'positive';
+export type DraftProblem = 'required' | 'provider' | 'name' | 'workers' | 'turns' | 'positive';
 
 export type DraftProblems = Partial<Record<DraftField, DraftProblem>>;
 
 const PROBLEM_OF: Partial<Record<DraftField, DraftProblem>> = {
   runName: 'name',
+  provider: 'provider',
   numWorkers: 'workers',
   maxTurns: 'turns',
   batchSize: 'positive',
@@ -92,6 +110,7 @@ export function readDraft(draft: RunDraft): { spec: RunSpecInput; problems: null
   for (const field of ['datasetFile', 'runName', 'model', 'numWorkers', 'maxTurns', 'batchSize'] as const) {
     if (draft[field].trim() === '') problems[field] = 'required';
   }
+  if (draft.provider === '') problems.provider = 'provider';
   const result = runSpecSchema.safeParse(input);
   if (!result.success) {
     for (const issue of result.error.issues) {

@@ -2,12 +2,13 @@ import { draftFromJson, type RunDraft } from './draft.ts';
 
 const KEY = 'talaria.newRun';
 
-/** The form as it was left in this window. It holds no keys. */
-export function keptDraft(): RunDraft {
+/** The form as it was left in this window; null when none was. It holds no keys. */
+export function keptDraft(): RunDraft | null {
   try {
-    return draftFromJson(window.sessionStorage.getItem(KEY));
+    const json = window.sessionStorage.getItem(KEY);
+    return json === null ? null : draftFromJson(json);
   } catch {
-    return draftFromJson(null);
+    return null;
   }
 }
 
