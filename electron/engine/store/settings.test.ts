@@ -159,6 +159,12 @@ describe('SettingsService', () => {
     const service = open({ OPENROUTER_API_KEY: 'env-key-12345678' });
     const desk = { name: 'Desk', baseUrl: 'http://desk/v1' };
     expect((await failure(() => service.saveProvider({ ...desk, baseUrl: 'file:///etc/passwd' }))).field).toBe('baseUrl');
+    // a key in the address would stand in config.yaml in the clear
+    for (const baseUrl of ['http://desk/v1?key=abcdef', 'http://desk/v1#abcdef', 'http://me:abcdef@desk/v1']) {
+      const refused = await failure(() => service.saveProvider({ ...desk, baseUrl }));
+      expect(refused).toMatchObject({ code: 'INVALID', field: 'baseUrl', message: expect.stringContaining('a key goes into its own field') });
+      expect((await failure(() => service.endpointFor('custom', 'm', baseUrl))).message).not.toContain('abcdef');
+    }
     expect((await failure(() => service.saveProvider({ ...desk, name: ' ' }))).field).toBe('name');
     expect((await failure(() => service.saveProvider({ ...desk, id: 'openrouter', apiKey: 'another-key' }))).field).toBe('apiKey');
     expect((await failure(() => service.saveProvider({ ...desk, id: 'gone' }))).code).toBe('NOT_FOUND');

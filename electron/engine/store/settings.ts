@@ -5,7 +5,7 @@ import type { ProbedEndpoint } from '../model/probe.ts';
 import type { ProviderPreset } from '../model/providers.ts';
 import type { Endpoint } from '../model/types.ts';
 import { type ConfigChange, ConfigError, type ConfigFile } from './config.ts';
-import { isBaseUrl, PROVIDER_ID } from './config-schema.ts';
+import { BASE_URL_RULE, isBaseUrl, PROVIDER_ID } from './config-schema.ts';
 import { HomeError } from './home.ts';
 import { KeyInEnvironmentError, type KeyName, type Secrets } from './secrets.ts';
 
@@ -78,7 +78,7 @@ export class SettingsService {
     const name = input.name.trim();
     if (name === '') throw new SettingsError('INVALID', 'Give the provider a name.', 'name');
     if (!isBaseUrl(input.baseUrl)) {
-      throw new SettingsError('INVALID', 'The base URL must begin with http:// or https:// and have no user name or password in it.', 'baseUrl');
+      throw new SettingsError('INVALID', `The base URL must ${BASE_URL_RULE}.`, 'baseUrl');
     }
     const present = input.id === undefined ? null : this.#find(input.id);
     if (present?.scripted) throw new SettingsError('INVALID', 'The offline demo has nothing to change.', 'id');
@@ -119,7 +119,7 @@ export class SettingsService {
     if (provider?.scripted) return { ok: true, message: 'The offline demo needs no connection.', hint: null, latencyMs: null, modelCount: 1 };
     const baseUrl = input.baseUrl ?? provider?.baseUrl;
     if (!baseUrl) throw new SettingsError('INVALID', 'Enter a base URL to test.', 'baseUrl');
-    if (!isBaseUrl(baseUrl)) throw new SettingsError('INVALID', 'The base URL must begin with http:// or https:// and have no user name or password in it.', 'baseUrl');
+    if (!isBaseUrl(baseUrl)) throw new SettingsError('INVALID', `The base URL must ${BASE_URL_RULE}.`, 'baseUrl');
     const typed = input.apiKey?.trim();
     if (typed) this.#deps.secrets.protect(typed);
     const apiKey = input.apiKey !== undefined ? typed || null : provider ? await this.#keyFor(provider, baseUrl) : null;
@@ -148,7 +148,7 @@ export class SettingsService {
    */
   async endpointFor(providerId: string, model: string, baseUrlOverride?: string): Promise<Endpoint> {
     if (baseUrlOverride !== undefined) {
-      if (!isBaseUrl(baseUrlOverride)) throw new SettingsError('INVALID', `"${baseUrlOverride}" is not an http or https base URL without user name and password.`, 'baseUrl');
+      if (!isBaseUrl(baseUrlOverride)) throw new SettingsError('INVALID', `The base URL must ${BASE_URL_RULE}.`, 'baseUrl');
       const all = this.#providers();
       const sameOrigin = (provider: Provider): boolean => !provider.scripted && originOf(provider.baseUrl) === originOf(baseUrlOverride);
       const provider = all.find((one) => one.id === providerId && sameOrigin(one)) ?? all.find(sameOrigin);
