@@ -84,6 +84,6 @@ test('ten thousand trajectories: search and facets are right', async ({ page, mo
   }
   await search.fill('zebra');
   await expect(page.getByText('Nothing matches')).toBeVisible();
-  await page.getByRole('button', { name: 'Clear filters' }).first().click();
+  await page.getByRole('button', { name: 'Clear the search' }).first().click();
   await expect(page.getByText('10,000 of 10,000', { exact: true })).toBeVisible();
 });

@@ -15,7 +15,7 @@ import { selectedCount } from './list/selection.ts';
 import { TrajectoryList, type ListHandle } from './list/TrajectoryList.tsx';
 import { useCursor } from './list/use-cursor.ts';
 import { useLibraryList } from './list/use-library-list.ts';
-import { filterFromSearch, isFiltered, libraryPath, searchFromFilter, type LibraryFilter } from './url.ts';
+import { clearable, filterFromSearch, isFiltered, libraryPath, searchFromFilter, type LibraryFilter } from './url.ts';
 import { useWide } from './use-wide.ts';
 import { TrajectoryView, type ViewHandle } from './view/TrajectoryView.tsx';
 
@@ -74,16 +74,18 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
 
   const inList = zone === 'list' || (!twoPanes && id === null);
   useCommands(t('keys.list'), inList ? listCommands(t, cursor, enterView, chosen > 0) : [], inList);
-  useCommands(t('keys.list'), [
+  // Within the list they are among the keys of these two.
+  useCommands(t('keys.list'), inList ? [] : [
     { id: 'next-any', label: t('keys.next'), keys: 'shift+j', keysOnly: true, repeats: true, run: () => cursor.move(1) },
     { id: 'previous-any', label: t('keys.previous'), keys: 'shift+k', keysOnly: true, repeats: true, run: () => cursor.move(-1) },
-  ]);
+  ], !inList);
   useCommands(t('keys.view'), [
     { id: 'back', label: t('keys.back'), keys: 'Escape', also: ['ArrowLeft', 'h'], keysOnly: true, run: () => (twoPanes ? listRef.current?.focus() : close()) },
   ], zone === 'view' && id !== null);
 
   const onFocus = (event: FocusEvent): void => setZone((event.target as Element).closest('[data-zone]')?.getAttribute('data-zone') === 'view' ? 'view' : 'list');
 
+  const clears = clearable(filter);
   const nothingAtAll = counts?.total === 0;
   const facets = <Facets counts={counts} filter={filter} onChange={setFilter} />;
   const listPane = (
@@ -91,7 +93,7 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
       {data.error !== null && !list ? (
         <ErrorState error={data.error} onRetry={data.reload} />
       ) : list !== null && total === 0 && !data.stale ? (
-        <EmptyState icon={SearchX} title={t('empty.noMatchTitle')} action={isFiltered(filter) && <Button onClick={() => setFilter({})}>{t('facet.clear')}</Button>}>
+        <EmptyState icon={SearchX} title={t('empty.noMatchTitle')} action={clears && <Button onClick={() => setFilter({})}>{t(`facet.clear.${clears}`)}</Button>}>
           {t('empty.noMatchText', { total: format.exact(counts?.total ?? 0) })}
         </EmptyState>
       ) : (
@@ -133,15 +135,17 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
       title={t('title')}
       bar={
         <>
-          <span className="num shrink-0 text-fg-3 max-sm:sr-only" aria-live="polite">{list && counts ? t('shown', { shown: format.exact(counts.matching), total: format.exact(counts.total) }) : ''}</span>
-          {!twoPanes && id !== null && <IconButton icon={ArrowLeft} label={t('keys.back')} onClick={close} />}
-          {!threePanes && <IconButton icon={SlidersHorizontal} label={t('facet.label')} pressed={facetsOpen} onClick={() => setFacetsOpen(!facetsOpen)} />}
-          <span className="flex-1" />
+          <span className="flex min-w-max flex-[1_0_0] items-center gap-2.5">
+            <span className="num shrink-0 text-fg-3 max-sm:sr-only" aria-live="polite">{list && counts ? t('shown', { shown: format.exact(counts.matching), total: format.exact(counts.total) }) : ''}</span>
+            {!twoPanes && id !== null && <IconButton icon={ArrowLeft} label={t('keys.back')} onClick={close} />}
+            {!threePanes && <IconButton icon={SlidersHorizontal} label={t('facet.label')} pressed={facetsOpen} onClick={() => setFacetsOpen(!facetsOpen)} />}
+          </span>
           <SearchInput value={typed} onChange={setTyped} label={t('search.label')} placeholder={t('search.placeholder')} hotkey="/" onEnter={() => listRef.current?.focus()} className="w-[min(420px,100%)] min-w-0" />
-          <span className="flex-1" />
-          <Button variant="primary" icon={Download} hotkey="e" hotkeyLabel={t('keys.export')} disabled={!list || total === 0} onClick={startExport}>
-            {t('export.button', { shown: list ? format.exact(chosen > 0 ? chosen : matching) : '' })}
-          </Button>
+          <span className="flex min-w-max flex-[1_0_0] justify-end">
+            <Button variant="primary" icon={Download} hotkey="e" hotkeyLabel={t('keys.export')} disabled={!list || total === 0} onClick={startExport}>
+              {t('export.button', { shown: list ? format.exact(chosen > 0 ? chosen : matching) : '' })}
+            </Button>
+          </span>
         </>
       }
     >
@@ -178,8 +182,8 @@ function useSearchText(filter: LibraryFilter, setFilter: (filter: LibraryFilter)
 
 function listCommands(t: (key: 'keys.next' | 'keys.previous' | 'keys.first' | 'keys.last' | 'keys.open' | 'keys.toggle' | 'keys.rangeDown' | 'keys.rangeUp' | 'keys.selectAll' | 'keys.clearSelection' | 'keys.pageDown' | 'keys.pageUp') => string, cursor: ReturnType<typeof useCursor>, enter: () => void, someChosen: boolean): Command[] {
   return [
-    { id: 'next', label: t('keys.next'), keys: 'j', also: ['ArrowDown'], keysOnly: true, repeats: true, run: () => cursor.move(1) },
-    { id: 'previous', label: t('keys.previous'), keys: 'k', also: ['ArrowUp'], keysOnly: true, repeats: true, run: () => cursor.move(-1) },
+    { id: 'next', label: t('keys.next'), keys: 'j', also: ['ArrowDown', 'shift+j'], keysOnly: true, repeats: true, run: () => cursor.move(1) },
+    { id: 'previous', label: t('keys.previous'), keys: 'k', also: ['ArrowUp', 'shift+k'], keysOnly: true, repeats: true, run: () => cursor.move(-1) },
     { id: 'page-down', label: t('keys.pageDown'), keys: 'PageDown', keysOnly: true, repeats: true, run: () => cursor.movePage(1) },
     { id: 'page-up', label: t('keys.pageUp'), keys: 'PageUp', keysOnly: true, repeats: true, run: () => cursor.movePage(-1) },
     { id: 'first', label: t('keys.first'), keys: 'g g', also: ['Home'], keysOnly: true, run: () => cursor.moveTo('first') },

@@ -35,6 +35,13 @@ export function isFiltered(filter: LibraryFilter): boolean {
   return searchFromFilter(filter) !== '';
 }
 
+/** What there is to clear; null for no filter at all. */
+export function clearable(filter: LibraryFilter): 'search' | 'filters' | 'both' | null {
+  const { query, ...rest } = filter;
+  if (!isFiltered(rest)) return query ? 'search' : null;
+  return query ? 'both' : 'filters';
+}
+
 /** The address of one trajectory within a filtered Library. */
 export function libraryPath(id: string | null, filter: LibraryFilter): string {
   return `/library${id === null ? '' : `/${encodeURIComponent(id)}`}${searchFromFilter(filter)}`;

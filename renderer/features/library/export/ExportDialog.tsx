@@ -16,6 +16,7 @@ import { Input } from '../../../ui/Input.tsx';
 import type { Selection } from '../list/selection.ts';
 import { isFiltered, type LibraryFilter } from '../url.ts';
 import { downloadPath, filterOfSelection, MAX_IDS, suggestedFile } from './request.ts';
+import { whyNothing } from './reasons.ts';
 import { Tally } from './Tally.tsx';
 import { useExport } from './use-export.ts';
 
@@ -50,18 +51,19 @@ export function ExportDialog({ scope, onClose }: { scope: ExportScope; onClose: 
   const scopeText = selected ? t('export.scopeSelected') : isFiltered(scope.filter) ? t('export.scopeFiltered') : t('export.scopeAll');
   const written = preview.data?.written ?? 0;
   const ready = preview.data != null && written > 0 && file.trim() !== '';
+  const nothing = preview.data?.written === 0 && !preview.loading ? whyNothing(preview.data.leftOut, { includePartial, includeScripted }) : null;
   const run = (): void => {
     if (target.filter && ready) start({ filter: target.filter, ...options, file: file.trim(), overwrite });
   };
 
   if (state.phase === 'done') {
     const { summary } = state;
-    const link = hostKind(document) === 'browser' && folder.data ? downloadPath(summary.file, folder.data.path) : null;
+    const link = summary.file !== '' && hostKind(document) === 'browser' && folder.data ? downloadPath(summary.file, folder.data.path) : null;
     return (
       <Dialog
         open
         onClose={onClose}
-        title={t('export.doneTitle')}
+        title={t(summary.file === '' ? 'export.nothingDoneTitle' : 'export.doneTitle')}
         footer={
           <>
             <Button onClick={() => { reset(); setOverwrite(false); }}>{t('export.another')}</Button>
@@ -70,20 +72,26 @@ export function ExportDialog({ scope, onClose }: { scope: ExportScope; onClose: 
         }
       >
         <div className="grid gap-4">
-          <p role="status" className="flex items-center gap-2">
-            <CircleCheck className="size-4 shrink-0 text-good" aria-hidden="true" />
-            {t('export.doneText', { count: summary.written, shown: format.exact(summary.written), size: format.bytes(summary.bytes), time: format.duration(summary.durationMs) })}
-          </p>
-          <div className="flex flex-wrap items-center gap-2 rounded-m border border-line bg-code px-2.5 py-1.5">
-            <code className="min-w-0 flex-1 font-mono text-xs wrap-anywhere">{summary.file}</code>
-            <CopyButton text={() => summary.file} label={t('export.copyPath')} />
-            {link && (
-              <a href={link} download className="inline-flex h-[26px] items-center gap-1.5 rounded-m border border-line-strong bg-raised px-2.5 text-sm font-medium hover:bg-hover">
-                <Download className="size-3.5" aria-hidden="true" />
-                {t('export.download')}
-              </a>
-            )}
-          </div>
+          {summary.file === '' ? (
+            <p role="status">{t('export.nothingDone')}</p>
+          ) : (
+            <>
+              <p role="status" className="flex items-center gap-2">
+                <CircleCheck className="size-4 shrink-0 text-good" aria-hidden="true" />
+                {t('export.doneText', { count: summary.written, shown: format.exact(summary.written), size: format.bytes(summary.bytes), time: format.duration(summary.durationMs) })}
+              </p>
+              <div className="flex flex-wrap items-center gap-2 rounded-m border border-line bg-code px-2.5 py-1.5">
+                <code className="min-w-0 flex-1 font-mono text-xs wrap-anywhere">{summary.file}</code>
+                <CopyButton text={() => summary.file} label={t('export.copyPath')} />
+                {link && (
+                  <a href={link} download className="inline-flex h-[26px] items-center gap-1.5 rounded-m border border-line-strong bg-raised px-2.5 text-sm font-medium hover:bg-hover">
+                    <Download className="size-3.5" aria-hidden="true" />
+                    {t('export.download')}
+                  </a>
+                )}
+              </div>
+            </>
+          )}
           <Tally summary={summary} onLeave={onClose} />
         </div>
       </Dialog>
@@ -102,6 +110,7 @@ export function ExportDialog({ scope, onClose }: { scope: ExportScope; onClose: 
           <Button onClick={cancel}>{t('export.cancel')}</Button>
         ) : (
           <>
+            {nothing && <p role="status" className="min-w-40 flex-1 self-center text-sm text-fg-2">{t(`export.nothing.${nothing}`)}</p>}
             <Button onClick={onClose}>{app('action.cancel')}</Button>
             <Button variant="primary" disabled={!ready || (state.phase === 'form' && state.exists && !overwrite)} onClick={run}>
               {t('export.run', { count: written, shown: format.exact(written) })}
@@ -160,7 +169,6 @@ export function ExportDialog({ scope, onClose }: { scope: ExportScope; onClose: 
             ) : kept ? (
               <div className={preview.loading ? 'opacity-60' : undefined}>
                 <Tally summary={kept} onLeave={onClose} />
-                {kept.written === 0 && <p className="mt-2 text-sm text-fg-2">{t('export.nothing')}</p>}
               </div>
             ) : (
               <div className="grid gap-2">

@@ -37,3 +37,10 @@ export function recogniseReason(reason: string): Reason | null {
 }
 
 export const isExitReason = (text: string): text is (typeof EXIT_REASONS)[number] => (EXIT_REASONS as readonly string[]).includes(text);
+
+/** What would help when nothing would be written: the box to tick, else none. */
+export function whyNothing(leftOut: readonly { reason: string }[], now: { includePartial: boolean; includeScripted: boolean }): 'scripted' | 'partial' | 'other' {
+  const has = (key: ReasonKey): boolean => leftOut.some((item) => recogniseReason(item.reason)?.key === key);
+  if (!now.includeScripted && has('scripted')) return 'scripted';
+  return !now.includePartial && has('partial') ? 'partial' : 'other';
+}

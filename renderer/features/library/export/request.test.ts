@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TrajectorySummary } from '#shared/trajectory.ts';
-import { recogniseReason } from './reasons.ts';
+import { recogniseReason, whyNothing } from './reasons.ts';
 import { downloadPath, filterOfSelection, MAX_IDS, suggestedFile } from './request.ts';
 
 function lister(count: number) {
@@ -31,9 +31,11 @@ describe('filterOfSelection', () => {
 });
 
 describe('files', () => {
-  it('suggests a name that is a file name (catches a run name with a slash or a leading dot)', () => {
+  it('suggests a name that is a file name (catches a run name with a slash or a leading dot, the same day twice)', () => {
     expect(suggestedFile('../a b/c', new Date(2026, 10, 3))).toBe('a-b-c-2026-11-03.jsonl');
     expect(suggestedFile(null, new Date(2026, 0, 31))).toBe('trajectories-2026-01-31.jsonl');
+    expect(suggestedFile('run-2026-11-30', new Date(2026, 10, 30))).toBe('run-2026-11-30.jsonl');
+    expect(suggestedFile('run-2026-11-30', new Date(2026, 11, 1))).toBe('run-2026-11-30-2026-12-01.jsonl');
     expect(suggestedFile('演示', new Date(2026, 0, 31))).toBe('演示-2026-01-31.jsonl');
   });
   it('offers a download only of what lies in the exports folder (catches a link to nothing)', () => {
@@ -47,5 +49,11 @@ describe('files', () => {
     expect(recogniseReason('made by the scripted demo model')?.key).toBe('scripted');
     expect(recogniseReason('may contain a secret (AWS key)')).toEqual({ key: 'secret', detail: 'AWS key' });
     expect(recogniseReason('something new')).toBeNull();
+  });
+  it('says which box helps when nothing would be written (catches advice to tick a box that is ticked)', () => {
+    const leftOut = [{ reason: 'failed' }, { reason: 'partial: max_turns' }, { reason: 'made by the scripted demo model' }];
+    expect(whyNothing(leftOut, { includePartial: false, includeScripted: false })).toBe('scripted');
+    expect(whyNothing(leftOut, { includePartial: false, includeScripted: true })).toBe('partial');
+    expect(whyNothing(leftOut, { includePartial: true, includeScripted: true })).toBe('other');
   });
 });

@@ -41,7 +41,7 @@ export function useExport(): { state: ExportState; start: (request: ExportReques
           if (event.type === 'progress') setState({ phase: 'running', done: event.done, total: event.total, bytes: event.bytes });
           else {
             setState({ phase: 'done', summary: event.summary });
-            if (!here.current) toast({ title: t('export.doneTitle'), description: `${event.summary.file} · ${format.exact(event.summary.written)}`, kind: 'good' });
+            if (!here.current) toast(event.summary.file === '' ? { title: t('export.nothingDoneTitle'), description: t('export.nothingDone'), kind: 'info' } : { title: t('export.doneTitle'), description: `${event.summary.file} · ${format.exact(event.summary.written)}`, kind: 'good' });
           }
         }
       } catch (error) {

@@ -6,7 +6,7 @@ import { useFormat } from '../../../lib/i18n.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { Checkbox } from '../../../ui/Checkbox.tsx';
 import type { Counts } from '../list/use-library-list.ts';
-import { isFiltered, type LibraryFilter } from '../url.ts';
+import { clearable, type LibraryFilter } from '../url.ts';
 
 /** Choices shown before "n more". */
 const SHORT_LIST = 8;
@@ -25,6 +25,7 @@ export function Facets({ counts, filter, onChange }: { counts: Counts | null; fi
   const outcomes = OUTCOMES.map((o) => ({ id: o, label: t(`outcome.${o}`, { ns: 'app' }), count: counts ? (counts.outcomes[o] ?? 0) : null, checked: filter.outcomes?.includes(o) ?? false }));
   const runs = withChosen(counts?.runs ?? [], filter.runId ? [filter.runId] : [], (r) => r.id).map(({ id, item }) => ({ id, label: item?.name ?? id, count: item?.count ?? 0, checked: filter.runId === id }));
   const models = withChosen(counts?.models ?? [], filter.models ?? [], (m) => m.model).map(({ id, item }) => ({ id, label: id, count: item?.count ?? 0, checked: filter.models?.includes(id) ?? false }));
+  const clears = clearable(filter);
   const change = (part: Partial<LibraryFilter>): void => {
     const next = { ...filter, ...part };
     for (const key of Object.keys(next) as (keyof LibraryFilter)[]) if (next[key] === undefined || (Array.isArray(next[key]) && next[key].length === 0)) delete next[key];
@@ -35,9 +36,9 @@ export function Facets({ counts, filter, onChange }: { counts: Counts | null; fi
       <Facet title={t('facet.outcome')} choices={outcomes} capital onToggle={(id, on) => change({ outcomes: OUTCOMES.filter((o) => (o === id ? on : (filter.outcomes?.includes(o) ?? false))) })} />
       <Facet title={t('facet.run')} choices={runs} onToggle={(id, on) => change({ runId: on ? id : undefined } as Partial<LibraryFilter>)} />
       <Facet title={t('facet.model')} choices={models} onToggle={(id, on) => change({ models: on ? [...(filter.models ?? []), id] : (filter.models ?? []).filter((m) => m !== id) })} />
-      {isFiltered(filter) && (
+      {clears && (
         <Button variant="ghost" icon={FilterX} className="self-start" onClick={() => onChange({})}>
-          {t('facet.clear')}
+          {t(`facet.clear.${clears}`)}
         </Button>
       )}
     </section>

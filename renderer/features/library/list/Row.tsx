@@ -46,6 +46,8 @@ export const Row = memo(function Row({ row, index, total, open, chosen, terms }:
   }
   const outcome = outcomeOf(row);
   const tokens = row.usage.promptTokens + row.usage.completionTokens;
+  // Counted when it has ended: until then a zero would be false.
+  const counted = (n: number): string => (row.state === 'running' && n === 0 ? '–' : format.compact(n));
   const reason = row.exitReason !== null && row.exitReason !== 'completed' ? t(`exitShort.${row.exitReason}`) : null;
   const origin = [row.runName ?? (row.kind === 'chat' ? t('list.chat') : null), row.promptIndex === null ? null : `#${row.promptIndex}`, row.model, row.scripted ? t('scripted.chip', { ns: 'app' }) : null, reason];
   return (
@@ -76,8 +78,8 @@ export const Row = memo(function Row({ row, index, total, open, chosen, terms }:
         </span>
         <span className="block truncate text-xs text-fg-3">{origin.filter(Boolean).join(' · ')}</span>
       </span>
-      <span className={cx('num text-right', WIDE_ONLY)} title={format.exact(row.turns)}>{format.compact(row.turns)}</span>
-      <span className="num text-right" title={t('list.tokensExact', { input: format.exact(row.usage.promptTokens), output: format.exact(row.usage.completionTokens) })}>{format.compact(tokens)}</span>
+      <span className={cx('num text-right', WIDE_ONLY)} title={row.state === 'running' && row.turns === 0 ? undefined : format.exact(row.turns)}>{counted(row.turns)}</span>
+      <span className="num text-right" title={row.state === 'running' && tokens === 0 ? undefined : t('list.tokensExact', { input: format.exact(row.usage.promptTokens), output: format.exact(row.usage.completionTokens) })}>{counted(tokens)}</span>
       <span className={cx('num truncate text-right text-fg-3', WIDE_ONLY)} title={format.dateTime(row.createdAt)}>
         {row.endedAt === null ? '' : format.duration(row.endedAt - row.createdAt).split('\u00a0').slice(0, 2).join('\u00a0')}
       </span>

@@ -112,9 +112,10 @@ export function TrajectoryList({ list, openId, selection, fresh, matching, stale
           tabIndex={0}
           data-keys="shared"
           onClick={onClick}
-          className={`focus-inset h-full overflow-y-auto select-none [overflow-anchor:none] ${stale ? 'opacity-60' : ''}`}
+          className={`focus-inset isolate h-full overflow-y-auto select-none [overflow-anchor:none] ${stale ? 'opacity-60' : ''}`}
         >
-          <div role="presentation" className="relative" style={{ height: virtual.getTotalSize() }}>
+          {/* Below the list's own ring, which a row that is open would cover. */}
+          <div role="presentation" className="relative -z-1" style={{ height: virtual.getTotalSize() }}>
             <div role="presentation" className="absolute inset-x-0 top-0" style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
               {rows.map(({ item, row }) => (
                 <Row key={item.key} row={row} index={item.index} total={count} open={row !== undefined && row.id === openId} chosen={row !== undefined && isSelected(selection, row.id)} terms={terms} />

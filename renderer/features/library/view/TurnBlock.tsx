@@ -52,14 +52,17 @@ export const TurnBlock = memo(function TurnBlock({ turn, isAnswer, isTask, curre
   return (
     <article aria-label={[who, ...notes].join(' ')} className={cx('group/turn relative border-b border-line py-2.5', current && 'before:absolute before:inset-y-2.5 before:-left-3 before:w-0.5 before:rounded-full before:bg-accent')}>
       <header className="mb-1 flex min-h-[22px] items-center gap-2 text-xs text-fg-3">
-        <h3 className={cx('font-semibold', tone)}>{who}</h3>
+        <h3 className={cx('shrink-0 font-semibold whitespace-nowrap', tone)}>{who}</h3>
         {notes.length > 0 && <span className="min-w-0 truncate">{notes.join(' · ')}</span>}
         {message.synthetic && <Chip title={t('turn.synthetic')}>{t('turn.syntheticChip')}</Chip>}
         {message.finishReason === 'length' && <Chip tone="warn">{t('turn.cutOff')}</Chip>}
         {message.finishReason === 'content_filter' && <Chip tone="warn">{t('turn.filtered')}</Chip>}
         <span className="flex-1" />
         <PlainIconButton icon={Copy} label={t('view.copyTurn')} className="opacity-0 group-hover/turn:opacity-100 focus-visible:opacity-100" onClick={() => onCopy(turn)} />
-        <span className="num shrink-0">{numbers.join(' · ')}</span>
+        {/* Too narrow for all: the last number goes to a second line, which is hidden, before any word is cut. */}
+        <span className="num flex h-[1lh] min-w-0 shrink-[999] flex-wrap justify-end gap-x-2 overflow-hidden" title={numbers.join(' · ')}>
+          {numbers.map((text) => <span key={text} className="whitespace-nowrap">{text}</span>)}
+        </span>
       </header>
       <Body turn={turn} running={running} tools={tools} isAnswer={isAnswer} />
     </article>

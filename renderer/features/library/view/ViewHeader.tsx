@@ -30,7 +30,7 @@ export function ViewHeader({ detail, raw, onRaw, onFoldAll, onCopyId, onCopyLink
         <IconButton icon={X} label={t('view.toList')} onClick={onClose} />
       </div>
       {detail ? <Meta detail={detail} /> : <Skeleton className="mt-1.5 h-[18px] w-3/4" />}
-      {detail?.error && <p className="mt-1.5 rounded-s bg-bad-soft px-2 py-1 text-sm wrap-anywhere text-fg">{detail.error}</p>}
+      {detail?.error && detail.exitReason !== 'interrupted' && <p className="mt-1.5 rounded-s bg-bad-soft px-2 py-1 text-sm wrap-anywhere text-fg">{detail.error}</p>}
     </header>
   );
 }
