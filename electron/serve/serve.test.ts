@@ -80,14 +80,18 @@ async function started(args?: string[]): Promise<Started & { url: string }> {
 }
 
 /** Follows a link as a browser does, and talks to the engine behind it. */
-async function enter(link: string): Promise<{ client: Client; socket: WebSocket }> {
+async function enter(link: string): Promise<{ client: Client; socket: WebSocket; another: () => Promise<WebSocket> }> {
   const { origin, host } = new URL(link);
   const answer = await fetch(link, { redirect: 'manual' });
   expect(answer.status).toBe(303);
   const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-  const socket = new WebSocket(`ws://${host}/rpc`, { headers: { origin, cookie } });
-  await once(socket, 'open');
-  return { client: createORPCClient(new RPCLink({ websocket: socket as never })), socket };
+  const another = async (): Promise<WebSocket> => {
+    const socket = new WebSocket(`ws://${host}/rpc`, { headers: { origin, cookie } });
+    await once(socket, 'open');
+    return socket;
+  };
+  const socket = await another();
+  return { client: createORPCClient(new RPCLink({ websocket: socket as never })), socket, another };
 }
 
 /** Everything in the home's logs folder. */
@@ -111,6 +115,24 @@ describe('browser mode', () => {
     expect((await closed)[0]).toBe(1001);
     expect(await one.code).toBe(0);
     expect(readHolder(home)).toBeNull();
+  }, 60_000);
+
+  // Bug: whatever comes in on an open socket ends as a stack trace on the terminal, or takes the server down.
+  it('closes a socket that sends no request, in silence', async () => {
+    const one = await started();
+    const { client, another } = await enter(one.url);
+    const garbage = [
+      'no JSON', '', '7', 'null', '[]', '{}', '{"i":"1"}', '{"i":"1","p":{}}', '{"i":"1","p":{"u":7}}', '{"i":"1","p":{"u":"//["}}', '{"i":"1","t":3}', '{"i":{},"p":{"u":"/app/info"}}',
+      '{"i":"1","p":{"u":"/app/info","h":{"content-type":"multipart/form-data"}}}', Buffer.from([0, 255, 1]),
+    ];
+    for (const frame of garbage) {
+      const socket = await another();
+      const closed = once(socket, 'close');
+      socket.send(frame);
+      expect((await closed)[0], String(frame)).toBe(1008);
+    }
+    expect(await client.app.info()).toMatchObject({ home });
+    expect(one.output()).not.toMatch(/Error|^ +at /m);
   }, 60_000);
 
   // Bug: a second `npm start` fails, damages the store, or prints a link that does not work.
