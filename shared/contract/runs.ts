@@ -5,10 +5,16 @@ import { base } from './base.ts';
 
 export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 
+/** Device names of Windows, also with an ending, and names with a dot at the end: no folder there can be called so. */
+const NOT_ON_WINDOWS = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)|\.$/i;
+
 /** Everything that defines a batch run. Option names are those of the command line, in camel case. */
 export const runSpecSchema = z.object({
   datasetFile: z.string().min(1),
-  runName: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'Use letters, digits, dot, dash and underscore; start with a letter or digit; at most 100 characters.'),
+  runName: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'Use letters, digits, dot, dash and underscore; start with a letter or digit; at most 100 characters.')
+    .refine((name) => !NOT_ON_WINDOWS.test(name), 'Windows cannot have a folder of this name: take one that does not end in a dot and is no device name (CON, NUL, COM1, …).'),
   /** Prompts per batch_N.jsonl file. */
   batchSize: z.number().int().min(1).default(10),
   /** Provider id of Settings; ignored when `baseUrl` is given. */
@@ -41,7 +47,8 @@ export const runSummarySchema = z.object({
   state: z.enum(RUN_STATES),
   /** Why a run stopped, in a sentence, when it did not simply finish. */
   message: z.string().nullable(),
-  spec: runSpecSchema,
+  /** Runs that are stored keep their names, whatever new ones may be called. */
+  spec: runSpecSchema.extend({ runName: z.string() }),
   scripted: z.boolean(),
   outputDir: z.string(),
   total: z.number().int(),
@@ -126,7 +133,8 @@ export const runsContract = {
   /** Choices for the form. */
   options: base.output(
     z.object({
-      distributions: z.array(z.object({ name: z.string(), description: z.string(), toolsets: z.record(z.string(), z.number()) })),
+      /** `toolsets` with their chance in percent; `skipped` names those that this version has no tools for. */
+      distributions: z.array(z.object({ name: z.string(), description: z.string(), toolsets: z.record(z.string(), z.number()), skipped: z.array(z.string()) })),
       demoDataset: z.string(),
       defaultOutputDir: z.string(),
       suggestedName: z.string(),

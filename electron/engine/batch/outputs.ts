@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, realpath } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import type { PromptState } from '#shared/contract/runs.ts';
 import type { Database } from '../store/database.ts';
 import { removeParts, writeAtomically } from './atomic.ts';
@@ -159,6 +159,24 @@ export async function refuseTakenFolder(folder: string): Promise<void> {
     throw outputError(folder, error);
   });
   if (names.length > 0) throw folderTaken(folder);
+}
+
+/** Throws BatchError `invalid` when the folder is in the one for workspaces, whose contents are removed after each run. */
+export async function refuseInWorkspaces(folder: string, workspaces: string): Promise<void> {
+  const [inner, outer] = await Promise.all([realPlace(folder), realPlace(workspaces)]);
+  const way = relative(outer, inner);
+  if (isAbsolute(way) || way === '..' || way.startsWith(`..${sep}`)) return;
+  throw new BatchError('invalid', `${workspaces} is for the workspaces of rollouts and is cleaned. Choose another output folder.`, { field: 'outputDir' });
+}
+
+/** The path without symbolic links, as far as it exists. */
+async function realPlace(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    const parent = dirname(path);
+    return parent === path || systemCode(error) !== 'ENOENT' ? path : join(await realPlace(parent), relative(parent, path));
+  }
 }
 
 async function outputsIn(folder: string): Promise<string[]> {

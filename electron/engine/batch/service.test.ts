@@ -262,6 +262,17 @@ describe('files are projections of the store', () => {
       expect(service.list().map((r) => r.name).sort()).toEqual(['r', 'twin']);
     }));
 
+  // output files that the next cleaning takes away, also by another way into the folder
+  test('an output folder among the workspaces is refused', () =>
+    withBatch(async ({ service, dataset, spec, dir }) => {
+      const workspaces = join(dir, 'home', 'workspaces');
+      symlinkSync(workspaces, join(dir, 'way'), 'junction');
+      for (const [outputDir, runName] of [[workspaces, 'x'], [join(workspaces, 'deep', 'er'), 'x'], [join(dir, 'way'), 'x'], [join(dir, 'home'), 'workspaces']]) {
+        await expect(service.start(spec({ datasetFile: dataset(['a']), outputDir, runName: runName ?? '' })), outputDir).rejects.toMatchObject({ code: 'invalid', field: 'outputDir' });
+      }
+      expect(service.list()).toEqual([]);
+    }));
+
   test('remove takes the trajectories and leaves the files', () =>
     withBatch(async ({ run, service, dataset, fake, store }) => {
       fake.respond(always());

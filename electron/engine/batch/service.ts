@@ -9,7 +9,7 @@ import type { LiveHub } from '../trajectories/live.ts';
 import { DistributionError, getDistribution, listDistributions } from './distribution.ts';
 import { BatchError } from './errors.ts';
 import { datasetUnchanged, loadPrompts, surveyDataset } from './load.ts';
-import { refuseTakenFolder, RunOutputs } from './outputs.ts';
+import { refuseInWorkspaces, refuseTakenFolder, RunOutputs } from './outputs.ts';
 import { type RunRecord, RunStore } from './run-store.ts';
 import { BatchPass, type PassOutcome } from './runner.ts';
 import { runSummary, stateCodes } from './summary.ts';
@@ -90,6 +90,7 @@ export class BatchService {
       if (!isAbsolute(spec.datasetFile)) throw new BatchError('invalid', 'Give the whole path of the dataset file.', { field: 'datasetFile' });
       if (spec.outputDir !== undefined && !isAbsolute(spec.outputDir)) throw new BatchError('invalid', 'Give the whole path of the output folder.', { field: 'outputDir' });
       const folder = join(spec.outputDir ?? this.#deps.defaultOutputDir, spec.runName);
+      await refuseInWorkspaces(folder, join(this.#deps.home, 'workspaces'));
       await refuseTakenFolder(folder);
       const model = await this.#deps.createModel(spec, key);
       const dataset = await surveyDataset(spec.datasetFile);
@@ -300,12 +301,13 @@ function checkDistribution(name: string): void {
 }
 
 /** Only those that have a tool in this version. */
-function usableDistributions(): { name: string; description: string; toolsets: Record<string, number> }[] {
+function usableDistributions(): { name: string; description: string; toolsets: Record<string, number>; skipped: string[] }[] {
   return listDistributions()
     .filter((d) => d.built.length > 0)
     .map(({ name, toolsets, built, skipped }) => ({
       name,
       description: built.map((t) => `${t} ${toolsets[t]} %`).join(', ') + (skipped.length > 0 ? `; not in this version: ${skipped.join(', ')}` : ''),
       toolsets: { ...toolsets },
+      skipped: [...skipped],
     }));
 }
