@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OUTCOMES } from '#shared/trajectory.ts';
-import { filterFromSearch, searchFromFilter, type LibraryFilter } from './url.ts';
+import { clearable, filterFromSearch, searchFromFilter, type LibraryFilter } from './url.ts';
 
 describe('the filter in the URL', () => {
   it('comes back as it went in (catches a query with &, # or Chinese lost from a link)', () => {
@@ -20,5 +20,12 @@ describe('the filter in the URL', () => {
 
   it('drops what it does not know (catches a typed outcome that the contract would refuse)', () => {
     expect(filterFromSearch('?outcome=completed,nonsense&q=')).toEqual({ outcomes: ['completed'] });
+  });
+
+  it('names what there is to clear (catches "clear filters" for a search alone)', () => {
+    expect(clearable({})).toBeNull();
+    expect(clearable({ query: 'log' })).toBe('search');
+    expect(clearable({ models: ['m'] })).toBe('filters');
+    expect(clearable({ query: 'log', runId: 'r' })).toBe('both');
   });
 });

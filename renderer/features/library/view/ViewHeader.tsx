@@ -42,6 +42,8 @@ function Meta({ detail }: { detail: TrajectoryDetail }): ReactNode {
   const tokens = detail.usage.promptTokens + detail.usage.completionTokens;
   const calls = t('view.calls', { count: detail.toolCalls, shown: format.exact(detail.toolCalls) });
   const outcome = outcomeOf(detail);
+  // Counted when it has ended: until then a zero would be false.
+  const counted = detail.state !== 'running' || detail.turns > 0;
   return (
     <div className="num mt-1.5 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-fg-3">
       <span className="flex items-center gap-1.5">
@@ -57,9 +59,9 @@ function Meta({ detail }: { detail: TrajectoryDetail }): ReactNode {
         </span>
       )}
       <span>{detail.model}</span>
-      <span>{t('view.turnCount', { count: detail.turns, shown: format.exact(detail.turns) })}</span>
-      <span>{detail.toolErrors > 0 ? t('view.callsFailed', { calls, failed: format.exact(detail.toolErrors) }) : calls}</span>
-      <span title={t('list.tokensExact', { input: format.exact(detail.usage.promptTokens), output: format.exact(detail.usage.completionTokens) })}>{t('view.tokens', { shown: format.compact(tokens) })}</span>
+      {counted && <span>{t('view.turnCount', { count: detail.turns, shown: format.exact(detail.turns) })}</span>}
+      {counted && <span>{detail.toolErrors > 0 ? t('view.callsFailed', { calls, failed: format.exact(detail.toolErrors) }) : calls}</span>}
+      {counted && <span title={t('list.tokensExact', { input: format.exact(detail.usage.promptTokens), output: format.exact(detail.usage.completionTokens) })}>{t('view.tokens', { shown: format.compact(tokens) })}</span>}
       {detail.costUsd !== null && <span>{format.money(detail.costUsd)}</span>}
       <span title={format.dateTime(detail.createdAt)}>{detail.endedAt === null ? format.ago(detail.createdAt) : format.duration(detail.endedAt - detail.createdAt)}</span>
     </div>
