@@ -16,7 +16,7 @@ import type { EnginePaths } from './paths.ts';
 import type { EngineServices } from './services.ts';
 import { StatusService } from './status.ts';
 import { ConfigFile } from './store/config.ts';
-import { ensureHome, type HomePaths } from './store/home.ts';
+import { emptiedStore, ensureHome, type HomePaths } from './store/home.ts';
 import { acquireHome, type HomeLock } from './store/instance.ts';
 import { type FileLogger, openLog } from './store/log.ts';
 import { Readers } from './store/readers.ts';
@@ -90,6 +90,8 @@ async function compose(options: EngineOptions, home: HomePaths, lock: HomeLock):
     listModels,
     testEndpoint,
   });
+  const emptied = emptiedStore(home);
+  if (emptied !== null) log.error(emptied);
   const store = openStore(home.root, options.paths);
   const exporter = new Readers(options.paths.reader, store.file, 1);
   const recovered = recoverTrajectories(store.db);

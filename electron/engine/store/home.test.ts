@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, sta
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ensureHome, HomeError, homeError, resolveHome } from './home.ts';
+import { emptiedStore, ensureHome, HomeError, homeError, resolveHome } from './home.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -86,5 +86,20 @@ describe('ensureHome', () => {
   it('names a full disk and a relative path', () => {
     expect(homeError('/h', Object.assign(new Error('x'), { code: 'ENOSPC' }))).toMatchObject({ code: 'disk_full' });
     expect(failure(() => ensureHome('relative')).code).toBe('unusable');
+  });
+});
+
+describe('emptiedStore', () => {
+  // Bug: a Library that was lost looks like one that never was; or every first start is told of a loss.
+  it('tells an emptied store from a new home', () => {
+    const paths = ensureHome(folder);
+    expect(emptiedStore(paths)).toBeNull();
+    writeFileSync(paths.database, '');
+    expect(emptiedStore(paths)).toBeNull();
+    writeFileSync(paths.config, 'ui: {}\n');
+    mkdirSync(join(paths.data, 'run-1'));
+    expect(emptiedStore(paths)).toContain('it has config.yaml, data. The Library begins empty');
+    writeFileSync(paths.database, 'SQLite');
+    expect(emptiedStore(paths)).toBeNull();
   });
 });

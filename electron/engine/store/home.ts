@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { basename, isAbsolute, join, resolve } from 'node:path';
 
 /** Everything that Talaria keeps, by name. All paths are absolute. */
 export interface HomePaths {
@@ -76,6 +76,27 @@ export function ensureHome(home: string): HomePaths {
   for (const folder of [paths.runs, paths.data, paths.exports, paths.uploads, paths.logs, paths.workspaces]) makeFolder(folder);
   proveWritable(home);
   return paths;
+}
+
+/**
+ * A sentence when `talaria.db` is there with 0 bytes beside what an earlier use left: SQLite takes it for a new one, so the Library begins
+ * empty. Null when all is well. Call before the store is opened.
+ */
+export function emptiedStore(paths: HomePaths): string | null {
+  if (sizeOf(paths.database) !== 0) return null;
+  const folders = [paths.runs, paths.data, paths.exports, paths.uploads].filter((folder) => readdirSafely(folder).length > 0);
+  const traces = [...[paths.config, paths.env, paths.keys].filter((file) => sizeOf(file) !== null), ...folders];
+  if (traces.length === 0) return null;
+  return `${paths.database} is empty (0 bytes), but this home was used before: it has ${traces.map((path) => basename(path)).join(', ')}. The Library begins empty; if you have a copy of talaria.db, close Talaria and put it back.`;
+}
+
+/** Bytes; null when it is not there. */
+function sizeOf(file: string): number | null {
+  try {
+    return statSync(file).size;
+  } catch {
+    return null;
+  }
 }
 
 function makeFolder(folder: string): void {
