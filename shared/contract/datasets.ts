@@ -1,6 +1,21 @@
 import { z } from 'zod';
 import { base } from './base.ts';
 
+/** Why a line was refused. */
+export const REFUSALS = ['too_long', 'encoding', 'not_json', 'not_object', 'no_prompt', 'prompt_not_text', 'prompt_empty', 'too_deep'] as const;
+export type Refusal = (typeof REFUSALS)[number];
+
+/** `reason` says it in an English sentence; `code` and its `params` let a page say it in its own language. */
+export const rejectedLineSchema = z.object({
+  line: z.number().int(),
+  reason: z.string(),
+  code: z.enum(REFUSALS).optional(),
+  /** too_long: mb, limit; encoding: encoding, column; not_json: column, problem (English; both only when found); not_object, prompt_not_text: kind (null, list, string, number, boolean, object); no_prompt: columns. */
+  params: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+  excerpt: z.string(),
+});
+export type RejectedLine = z.infer<typeof rejectedLineSchema>;
+
 export const datasetReportSchema = z.object({
   path: z.string(),
   name: z.string(),
@@ -13,7 +28,7 @@ export const datasetReportSchema = z.object({
   /** The first rows. `line` counts from 1. */
   preview: z.array(z.object({ index: z.number().int(), line: z.number().int(), prompt: z.string() })),
   rejectedCount: z.number().int(),
-  rejected: z.array(z.object({ line: z.number().int(), reason: z.string(), excerpt: z.string() })),
+  rejected: z.array(rejectedLineSchema),
 });
 export type DatasetReport = z.infer<typeof datasetReportSchema>;
 

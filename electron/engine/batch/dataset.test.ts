@@ -110,6 +110,20 @@ describe('rejected lines', () => {
       '11: Not valid JSON at column 12: a text begins here and is never closed.',
       '12: "prompt" must be a text; here it is null.',
     ]);
+    // what a page needs to say the same in another language
+    expect(report.rejected.map((r) => [r.code, r.params])).toEqual([
+      ['not_json', { column: 17, problem: 'a text in double quotes was expected, not "}"' }],
+      ['no_prompt', { columns: '"text"' }],
+      ['prompt_not_text', { kind: 'number' }],
+      ['prompt_not_text', { kind: 'list' }],
+      ['prompt_empty', {}],
+      ['not_object', { kind: 'list' }],
+      ['not_object', { kind: 'string' }],
+      ['not_object', { kind: 'null' }],
+      ['encoding', { encoding: 'UTF-8', column: 13 }],
+      ['not_json', { column: 12, problem: 'a text begins here and is never closed' }],
+      ['prompt_not_text', { kind: 'null' }],
+    ]);
   });
 
   test('a line of 20 MB loads; one over the limit is rejected and the rest loads', async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { TextDecoder } from 'node:util';
-import type { DatasetReport } from '#shared/contract/datasets.ts';
+import type { DatasetReport, Refusal, RejectedLine } from '#shared/contract/datasets.ts';
 import { BatchError, systemCode } from './errors.ts';
 import { findJsonFault } from './json-error.ts';
 import { type ByteLine, type LineOptions, readLines } from './lines.ts';
@@ -16,6 +16,7 @@ const EXCERPT_CHARS = 120;
 /** In a longer broken line the place of the fault is not searched. */
 const MAX_FAULT_SEARCH_CHARS = 2_000_000;
 const HEAD_BYTES = 4096;
+const NAMED_COLUMNS = 5;
 
 type Encoding = DatasetReport['encoding'];
 
@@ -33,7 +34,7 @@ export interface DatasetRow {
 
 export type DatasetItem =
   | ({ type: 'row' } & DatasetRow)
-  | { type: 'rejected'; line: number; reason: string; excerpt: string }
+  | ({ type: 'rejected' } & RejectedLine)
   | { type: 'blank'; line: number }
   /** The last item. */
   | { type: 'end'; bytes: number; encoding: Encoding; sha256: string };
@@ -109,8 +110,8 @@ export async function inspectDataset(path: string): Promise<DatasetReport> {
       if (report.preview.length < MAX_LISTED) report.preview.push({ index: item.index, line: item.line, prompt: cut(item.prompt, PREVIEW_CHARS) });
     } else if (item.type === 'rejected') {
       report.rejectedCount += 1;
-      const { line, reason, excerpt } = item;
-      if (report.rejected.length < MAX_LISTED) report.rejected.push({ line, reason, excerpt });
+      const { type: _, ...rejected } = item;
+      if (report.rejected.length < MAX_LISTED) report.rejected.push(rejected);
     } else if (item.type === 'blank') report.blankLines += 1;
     else Object.assign(report, { bytes: item.bytes, encoding: item.encoding });
   }
@@ -142,45 +143,57 @@ export function cut(text: string, chars: number): string {
   return text.length > chars ? `${text.slice(0, chars - 1).toWellFormed()}…` : text;
 }
 
-type RowItem = ({ type: 'row' } & DatasetRow) | { type: 'rejected'; line: number; reason: string; excerpt: string; broken: boolean } | { type: 'blank'; line: number };
+type RowItem = ({ type: 'row' } & DatasetRow) | ({ type: 'rejected'; broken: boolean } & RejectedLine) | { type: 'blank'; line: number };
 
 function readRow(line: ByteLine, decoder: TextDecoder, index: number): RowItem {
-  const reject = (reason: string, text: string, broken = false): RowItem => ({ type: 'rejected', line: line.line, reason, excerpt: cut(text.trim(), EXCERPT_CHARS), broken });
+  const reject = (code: Refusal, params: Record<string, string | number>, reason: string, text: string): RowItem => ({
+    type: 'rejected',
+    line: line.line,
+    reason,
+    code,
+    params,
+    excerpt: cut(text.trim(), EXCERPT_CHARS),
+    broken: code === 'not_json',
+  });
   if (line.bytes === null) {
-    return reject(`The line is ${Math.ceil(line.length / 1024 / 1024)} MB long; the limit is ${MAX_LINE_BYTES / 1024 / 1024} MB.`, '');
+    const mb = Math.ceil(line.length / 1024 / 1024);
+    const limit = MAX_LINE_BYTES / 1024 / 1024;
+    return reject('too_long', { mb, limit }, `The line is ${mb} MB long; the limit is ${limit} MB.`, '');
   }
   let text: string;
   try {
     text = decoder.decode(line.bytes);
   } catch {
     const loose = new TextDecoder(decoder.encoding).decode(line.bytes);
-    const at = loose.indexOf('\ufffd');
-    return reject(`The bytes are not valid ${decoder.encoding.toUpperCase()}, first at column ${at + 1}.`, loose);
+    const column = loose.indexOf('\ufffd') + 1;
+    const encoding = decoder.encoding.toUpperCase();
+    return reject('encoding', { encoding, column }, `The bytes are not valid ${encoding}, first at column ${column}.`, loose);
   }
   if (text.trim() === '') return { type: 'blank', line: line.line };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return reject(jsonReason(text, error), text, true);
+    const { reason, params } = jsonReason(text, error);
+    return reject('not_json', params, reason, text);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return reject(`A row must be a JSON object like {"prompt": "…"}; this one is ${kindOf(value)}.`, text);
+    return reject('not_object', { kind: kindCode(value) }, `A row must be a JSON object like {"prompt": "…"}; this one is ${kindOf(value)}.`, text);
   }
-  if (!Object.hasOwn(value, 'prompt')) return reject(`There is no "prompt" in this row${keysOf(value)}.`, text);
+  if (!Object.hasOwn(value, 'prompt')) return reject('no_prompt', { columns: columnsOf(value) }, `There is no "prompt" in this row${keysOf(value)}.`, text);
   const { prompt, ...row } = value as Record<string, unknown>;
-  if (typeof prompt !== 'string') return reject(`"prompt" must be a text; here it is ${kindOf(prompt)}.`, text);
-  if (prompt.trim() === '') return reject('"prompt" is empty.', text);
+  if (typeof prompt !== 'string') return reject('prompt_not_text', { kind: kindCode(prompt) }, `"prompt" must be a text; here it is ${kindOf(prompt)}.`, text);
+  if (prompt.trim() === '') return reject('prompt_empty', {}, '"prompt" is empty.', text);
   const sorted = canonical(value);
-  if (sorted === null) return reject('The row is nested too deeply to be worked with.', text);
+  if (sorted === null) return reject('too_deep', {}, 'The row is nested too deeply to be worked with.', text);
   const hash = createHash('sha256').update(sorted).digest('base64url').slice(0, 22);
   return { type: 'row', index, line: line.line, prompt: prompt.toWellFormed(), row, hash };
 }
 
-function jsonReason(text: string, error: unknown): string {
+function jsonReason(text: string, error: unknown): { reason: string; params: Record<string, string | number> } {
   const fault = text.length <= MAX_FAULT_SEARCH_CHARS ? findJsonFault(text) : null;
-  if (fault) return `Not valid JSON at column ${fault.at + 1}: ${fault.problem}.`;
-  return `Not valid JSON: ${cut(error instanceof Error ? error.message : String(error), 200)}`;
+  if (fault) return { reason: `Not valid JSON at column ${fault.at + 1}: ${fault.problem}.`, params: { column: fault.at + 1, problem: fault.problem } };
+  return { reason: `Not valid JSON: ${cut(error instanceof Error ? error.message : String(error), 200)}`, params: {} };
 }
 
 /** JSON with sorted keys at every level; null when there are more levels than the stack takes, which parsing does not mind. */
@@ -195,6 +208,10 @@ function canonical(value: unknown): string | null {
   }
 }
 
+function kindCode(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value;
+}
+
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
@@ -205,8 +222,16 @@ function kindOf(value: unknown): string {
 function keysOf(value: object): string {
   const keys = Object.keys(value);
   if (keys.length === 0) return ', it has no columns at all';
-  const shown = keys.slice(0, 5).map((k) => `"${cut(k, 40)}"`).join(', ');
-  return `; its columns are ${shown}${keys.length > 5 ? ' and more' : ''}`;
+  return `; its columns are ${firstColumns(value)}${keys.length > NAMED_COLUMNS ? ' and more' : ''}`;
+}
+
+function columnsOf(value: object): string {
+  return `${firstColumns(value)}${Object.keys(value).length > NAMED_COLUMNS ? ', …' : ''}`;
+}
+
+/** The first names of a row, quoted. */
+function firstColumns(value: object): string {
+  return Object.keys(value).slice(0, NAMED_COLUMNS).map((k) => `"${cut(k, 40)}"`).join(', ');
 }
 
 async function openDataset(path: string): Promise<FileHandle> {

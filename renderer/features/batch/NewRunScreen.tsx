@@ -70,7 +70,7 @@ function Crumb(): ReactNode {
 
 type Setup = {
   options: {
-    distributions: { name: string; description: string; toolsets: Record<string, number> }[];
+    distributions: Parameters<typeof RunForm>[0]['distributions'];
     demoDataset: string;
     defaultOutputDir: string;
     suggestedName: string;

@@ -6,6 +6,7 @@ import { useFormat } from '../../../lib/i18n.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { Chip } from '../../../ui/Chip.tsx';
 import { Tabs } from '../../../ui/Tabs.tsx';
+import { refusalText } from './refusal.ts';
 
 /** What the engine found in the file: the rows, and every line that was refused with its number and reason. */
 export function DatasetReportView({
@@ -144,14 +145,15 @@ function Rejected({ report }: { report: DatasetReport }): ReactNode {
       footer={more > 0 ? t('dataset.moreRejected', { count: more, shown: f.exact(more) }) : null}
       row={(i) => {
         const item = report.rejected[i];
+        const why = item ? refusalText(item, t) : '';
         return (
           <>
             <span className="num w-12 shrink-0 text-right text-xs text-fg-3" title={t('dataset.line', { line: item?.line })}>
               {f.exact(item?.line ?? 0)}
             </span>
             <span className="min-w-0">
-              <span className="block truncate text-sm text-bad" title={item?.reason}>
-                {item?.reason}
+              <span className="block truncate text-sm text-bad" title={why}>
+                {why}
               </span>
               <code className="block truncate font-mono text-xs text-fg-3">{item?.excerpt}</code>
             </span>

@@ -1,3 +1,4 @@
+import type { TFunction } from 'i18next';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { REASONING_EFFORTS } from '#shared/contract/runs.ts';
@@ -12,8 +13,8 @@ import type { DraftField, RunDraft } from './draft.ts';
 
 interface Distribution {
   name: string;
-  description: string;
   toolsets: Record<string, number>;
+  skipped: readonly string[];
 }
 
 export interface RunFormProps {
@@ -63,13 +64,13 @@ export function RunForm({ draft, change, problem, providers, distributions, defa
       <Field
         label={t('form.distribution')}
         error={problem('distribution')}
-        hint={distribution && (distribution.description || chances(distribution, f))}
+        hint={distribution && aboutDistribution(distribution, f, t)}
       >
         {(props) => (
           <Select
             {...props}
             value={draft.distribution}
-            options={distributions.map((d) => ({ value: d.name, label: d.name, hint: d.description || chances(d, f) }))}
+            options={distributions.map((d) => ({ value: d.name, label: d.name, hint: aboutDistribution(d, f, t) }))}
             onChange={(value) => change({ distribution: value })}
           />
         )}
@@ -127,11 +128,13 @@ function keyWord(provider: Provider): 'scriptedHint' | 'keySet' | 'noKeyNeeded' 
   return provider.keyEnv === null ? 'noKeyNeeded' : 'noKey';
 }
 
-/** "terminal 100% · file 50%" */
-function chances(distribution: Distribution, f: Format): string {
-  return Object.entries(distribution.toolsets)
+/** "terminal 100% · file 50%; not in this version: web" */
+function aboutDistribution({ toolsets, skipped }: Distribution, f: Format, t: TFunction<['batch', 'app']>): string {
+  const built = Object.entries(toolsets)
+    .filter(([name]) => !skipped.includes(name))
     .map(([name, chance]) => `${name} ${f.percent(chance / 100)}`)
     .join(' · ');
+  return skipped.length === 0 ? built : t('form.distributionSkipped', { built, skipped: skipped.join(', ') });
 }
 
 function ProviderHint({ provider }: { provider: Provider }): ReactNode {
