@@ -18,19 +18,19 @@ export function KeysSheet({ open, onClose }: { open: boolean; onClose: () => voi
   const everywhere = t('keys.everywhere');
   const sorted = [...groups].toSorted(([a], [b]) => Number(a === everywhere) - Number(b === everywhere));
   return (
-    <Dialog open={open} onClose={onClose} title={t('keys.title')}>
-      <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
+    <Dialog open={open} onClose={onClose} title={t('keys.title')} width="lg">
+      <div className="gap-x-10 sm:columns-2">
         {sorted.map(([title, commands]) => (
-          <section key={title}>
-            <h3 className="mb-1 text-xs font-semibold text-fg-3">{title}</h3>
-            <dl className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-4">
+          <section key={title} className="mb-4">
+            <h3 className="mb-1 break-after-avoid text-xs font-semibold text-fg-3">{title}</h3>
+            <dl>
               {commands.map((c) => (
                 <div
                   key={`${c.id}${c.keys}`}
-                  className="col-span-2 grid grid-cols-subgrid items-center border-b border-line py-1 text-sm last:border-0"
+                  className="flex break-inside-avoid items-baseline gap-4 border-b border-line py-1 text-sm last:border-0"
                 >
-                  <dt className="truncate">{c.label}</dt>
-                  <dd className="flex items-center gap-2">
+                  <dt className="min-w-0 flex-1">{c.label}</dt>
+                  <dd className="flex w-28 shrink-0 items-center gap-2">
                     <span className="sr-only">{[c.keys ?? '', ...(c.also ?? [])].map((keys) => keyCaps(keys, mac).map((caps) => caps.join(' ')).join(' ')).join(', ')}</span>
                     {[c.keys ?? '', ...(c.also ?? [])].map((keys) => (
                       <Kbd key={keys} keys={keys} />
