@@ -1,12 +1,63 @@
+/** `npm run bench [-- store batch page]`: prints a table for each benchmark. */
 import { benchBatch } from './batch.ts';
+import { Ground } from './ground.ts';
 import { benchPage } from './page.ts';
 import { benchStore } from './store.ts';
-import { printTable } from './table.ts';
+import { printTable, type Row } from './table.ts';
 
 const TRAJECTORIES = 10_000;
 const PROMPTS = 256;
 const WORKERS = [4, 64];
+const USAGE = 2;
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-printTable(`Store with ${TRAJECTORIES} trajectories (median)`, await benchStore(TRAJECTORIES));
-printTable(`Batch of ${PROMPTS} prompts, model latency 50 ms, 4 model calls and 3 tool calls each`, await benchBatch(PROMPTS, WORKERS));
-printTable(`The page with ${TRAJECTORIES} trajectories`, await benchPage(TRAJECTORIES));
+interface Bench {
+  title: string;
+  run(ground: Ground): Promise<Row[]>;
+}
+
+const BENCHES: Record<string, Bench> = {
+  store: { title: `Store with ${TRAJECTORIES} trajectories (median)`, run: (ground) => benchStore(ground, TRAJECTORIES) },
+  batch: {
+    title: `Batch of ${PROMPTS} prompts, model latency 50 ms, 4 model calls and 3 tool calls each`,
+    run: (ground) => benchBatch(ground, PROMPTS, WORKERS),
+  },
+  page: { title: `The page with ${TRAJECTORIES} trajectories`, run: (ground) => benchPage(ground, TRAJECTORIES) },
+};
+
+async function main(args: readonly string[]): Promise<number> {
+  const names = Object.keys(BENCHES);
+  if (args.includes('--help') || args.includes('-h')) {
+    console.log(['Usage: npm run bench [-- NAME …]', '', ...names.map((name) => `  ${name.padEnd(7)}${BENCHES[name]?.title}`), '', 'Without a name all of them, one after the other.'].join('\n'));
+    return 0;
+  }
+  const unknown = args.filter((name) => !Object.hasOwn(BENCHES, name));
+  if (unknown.length > 0) {
+    console.error(`There is no benchmark ${unknown.join(', ')}. There are: ${names.join(', ')}.`);
+    return USAGE;
+  }
+  let ground = new Ground();
+  let stopped = false;
+  for (const [signal, code] of Object.entries(SIGNALS)) {
+    process.on(signal, () => {
+      stopped = true;
+      void ground.clear().then(() => process.exit(code));
+    });
+  }
+  for (const name of args.length > 0 ? args : names) {
+    const bench = BENCHES[name];
+    if (!bench || stopped) continue;
+    ground = new Ground();
+    try {
+      printTable(bench.title, await bench.run(ground));
+    } catch (error) {
+      // what fails because its ground is being cleared is no news
+      if (!stopped) throw error;
+    } finally {
+      await ground.clear();
+    }
+  }
+  return 0;
+}
+
+process.exitCode = await main(process.argv.slice(2));

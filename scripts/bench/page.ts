@@ -1,13 +1,10 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { chromium, type Page } from '@playwright/test';
 import { openStore } from '#engine/store/store.ts';
+import { type Ground, ROOT } from './ground.ts';
 import { seed } from './seed.ts';
 import type { Row } from './table.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const ROW = '[role="option"], [role="row"]';
 const RUNS = 7;
 
@@ -15,41 +12,43 @@ const RUNS = 7;
  * The Library in a real browser over a home of `count` trajectories: from the click on its rail entry to painted rows, how many frames of
  * a fast scroll showed a gap, and from a finished search to painted results. Times are medians in ms, network and engine included.
  */
-export async function benchPage(count: number): Promise<Row[]> {
-  const home = mkdtempSync(join(tmpdir(), 'talaria-bench-'));
+export async function benchPage(ground: Ground, count: number): Promise<Row[]> {
+  const home = ground.folder();
   const store = openStore(home, { resources: join(ROOT, 'resources'), reader: join(ROOT, 'electron/engine/store/reader.ts') });
-  seed(store, count);
-  await store.close();
-  const server = await startServer(home);
+  await seed(store, count).finally(() => store.close());
+  const link = await ground.serve('electron/serve/main.ts', ['--home', home, '--port', '0', '--no-open'], /http:\/\/\S+token=\S+/);
+  const { origin } = new URL(link);
   const executablePath = process.env['CHROMIUM'];
-  const browser = await chromium.launch({ ...(executablePath ? { executablePath } : {}), args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
-  try {
-    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-    await page.goto(server.link);
+  const browser = await chromium.launch({
+    ...(executablePath ? { executablePath } : {}),
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+    // or Playwright would end this process before the rest is cleared
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+  });
+  ground.defer(() => browser.close());
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  await page.goto(link);
+  await page.locator(ROW).first().waitFor();
+  const open = await median(async () => {
+    await page.goto(`${origin}/#/settings`);
+    await page.getByRole('heading', { name: 'Settings' }).first().waitFor();
+    return timed(page, () => page.evaluate(() => void (location.hash = '#/library')));
+  });
+  const scroll = await scrolling(page);
+  const search = await median(async (i) => {
+    const box = page.getByRole('searchbox').first();
+    await box.fill('');
     await page.locator(ROW).first().waitFor();
-    const open = await median(async () => {
-      await page.goto(`${server.origin}/#/settings`);
-      await page.getByRole('heading', { name: 'Settings' }).first().waitFor();
-      return timed(page, () => page.evaluate(() => void (location.hash = '#/library')));
-    });
-    const scroll = await scrolling(page);
-    const search = await median(async (i) => {
-      const box = page.getByRole('searchbox').first();
-      await box.fill('');
-      await page.locator(ROW).first().waitFor();
-      return timed(page, () => box.fill(['staging', '日志', 'tokenizer ledger', 'gradient'][i % 4]!), true);
-    });
-    return [
-      { name: 'Library opened to painted rows', value: open, unit: 'ms' },
-      { name: 'fast scroll through all rows: frames with a blank gap', value: scroll.blankPercent, unit: '%' },
-      { name: 'rows in the page at most', value: scroll.mostRows, unit: 'rows' },
-      { name: 'search typed to painted results (with the typing pause)', value: search, unit: 'ms' },
-    ];
-  } finally {
-    await browser.close();
-    server.stop();
-    rmSync(home, { recursive: true, force: true });
-  }
+    return timed(page, () => box.fill(['staging', '日志', 'tokenizer ledger', 'gradient'][i % 4]!), true);
+  });
+  return [
+    { name: 'Library opened to painted rows', value: open, unit: 'ms' },
+    { name: 'fast scroll through all rows: frames with a blank gap', value: scroll.blankPercent, unit: '%' },
+    { name: 'rows in the page at most', value: scroll.mostRows, unit: 'rows' },
+    { name: 'search typed to painted results (with the typing pause)', value: search, unit: 'ms' },
+  ];
 }
 
 /** From the action to the first frame in which real rows are shown (and, when `changed`, other rows than before). */
@@ -99,17 +98,4 @@ async function median(measure: (i: number) => Promise<number>): Promise<number> 
   const times: number[] = [];
   for (let i = 0; i < RUNS; i++) times.push(await measure(i));
   return times.sort((a, b) => a - b)[Math.floor(RUNS / 2)]!;
-}
-
-function startServer(home: string): Promise<{ link: string; origin: string; stop(): void }> {
-  const child = spawn(process.execPath, [join(ROOT, 'electron/serve/main.ts'), '--home', home, '--port', '0', '--no-open'], { stdio: ['ignore', 'pipe', 'inherit'] });
-  return new Promise((done, fail) => {
-    let text = '';
-    child.stdout.on('data', (data: Buffer) => {
-      text += data.toString();
-      const link = /http:\/\/\S+token=\S+/.exec(text)?.[0];
-      if (link) done({ link, origin: new URL(link).origin, stop: () => void child.kill() });
-    });
-    child.once('exit', (code) => fail(new Error(`Browser mode ended with ${code}`)));
-  });
 }

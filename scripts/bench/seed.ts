@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Message } from '#shared/trajectory.ts';
 import type { Store } from '#engine/store/store.ts';
 import { LiveHub } from '#engine/trajectories/live.ts';
@@ -19,14 +20,15 @@ function generator(seed: number): () => number {
   };
 }
 
-/** Fills a store with `count` varied trajectories of about 8 messages; the same ones for the same count. */
-export function seed(store: Store, count: number): void {
+/** Fills a store with `count` varied trajectories of about 8 messages; the same ones for the same count. Lets signals through on the way. */
+export async function seed(store: Store, count: number): Promise<void> {
   const random = generator(7);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const sentence = (words: number): string => Array.from({ length: words }, () => pick(WORDS)).join(' ');
   const hub = new LiveHub();
   const day = Date.parse('2026-01-01T00:00:00Z');
   for (let from = 0; from < count; from += 500) {
+    await yieldToOthers();
     store.db.transaction(() => {
       for (let i = from; i < Math.min(from + 500, count); i++) {
         const prompt = i % 5 === 0 ? `${CHINESE.slice(i % 20, (i % 20) + 14)}（${i}）` : `${sentence(9)} ${i}`;
