@@ -168,3 +168,16 @@ demoTest('the list and the trajectory are walked through by keys', async ({ page
   await page.keyboard.press('/');
   await expect(page.getByRole('searchbox')).toBeFocused();
 });
+
+// Bug: while a dialog fades out it still takes the keys, or it takes the focus back from where one has gone meanwhile.
+demoTest('what is typed right after a dialog was closed arrives in the search box', async ({ page }) => {
+  await expect(trajectoryRows(page)).toHaveCount(16);
+  await page.keyboard.press('?');
+  const sheet = page.getByRole('dialog', { name: 'Keys' });
+  await expect(sheet).toBeVisible();
+  await page.keyboard.press('Escape');
+  await page.keyboard.type('/slugify');
+  await expect(sheet).toBeHidden();
+  await expect(page.getByRole('searchbox')).toHaveValue('slugify');
+  await expect(page.getByRole('searchbox')).toBeFocused();
+});

@@ -114,7 +114,7 @@ demoTest('an export leaves scripted ones out unless asked, and writes what it pr
   const dialog = page.getByRole('dialog');
   const preview = dialog.getByRole('region', { name: 'What will be in the file' });
   await expect(preview.getByText('made by the scripted demo model')).toBeVisible();
-  await expect(preview.getByText('Nothing would be written.')).toBeVisible();
+  await expect(dialog.getByText(/^Nothing would be written: these are scripted\./)).toBeVisible();
   await expect(dialog.getByRole('button', { name: /^Write/ })).toBeDisabled();
   await dialog.getByRole('checkbox', { name: 'Also write scripted ones' }).click();
   const write = dialog.getByRole('button', { name: /^Write [1-9]/ });
