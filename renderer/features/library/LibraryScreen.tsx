@@ -19,7 +19,7 @@ import { clearable, filterFromSearch, isFiltered, libraryPath, searchFromFilter,
 import { useWide } from './use-wide.ts';
 import { TrajectoryView, type ViewHandle } from './view/TrajectoryView.tsx';
 
-const TYPING_PAUSE_MS = 140;
+const TYPING_PAUSE_MS = 60;
 /** Below these widths the filters, then list and view side by side, no longer fit. */
 const THREE_PANES_PX = 900;
 const TWO_PANES_PX = 640;
