@@ -9,7 +9,7 @@ import { IconButton } from '../../ui/Button.tsx';
 import { useToasts } from '../../ui/Toasts.tsx';
 import { countReasons, reasonText, type ReasonCount } from './reasons.ts';
 import { fileName } from './run-codes.ts';
-import { BAR_COLORS } from './states.ts';
+import { colorOf } from './states.ts';
 
 export function Card({
   title,
@@ -151,7 +151,7 @@ export function ReasonsCard({ run }: { run: RunSummary }): ReactNode {
             <span className="col-span-2 mt-1 h-1 overflow-hidden rounded-full bg-hover">
               <i
                 className="block h-full rounded-full"
-                style={{ width: `${(r.count / most) * 100}%`, background: BAR_COLORS[r.state] }}
+                style={{ width: `${(r.count / most) * 100}%`, background: colorOf(r.state) }}
               />
             </span>
           </li>

@@ -7,7 +7,7 @@ import { Spinner } from '../../ui/Spinner.tsx';
 import { doneCount, perMinute } from './run-codes.ts';
 import { activityText } from './activity.ts';
 import { Card } from './RunCards.tsx';
-import { BAR_COLORS, STATE_ORDER } from './states.ts';
+import { colorOf, STATE_ORDER } from './states.ts';
 import { useNow } from './use-run.ts';
 
 function Kpi({ label, value, hover, sub }: { label: string; value: string; hover?: string | undefined; sub: string }): ReactNode {
@@ -72,7 +72,7 @@ export function KpiCard({ run }: { run: RunSummary }): ReactNode {
         className="mx-3.5 mt-2.5 mb-1.5"
         total={run.total}
         label={t('kpi.progress', { done: f.exact(done), total: f.exact(run.total) })}
-        parts={STATE_ORDER.filter((s) => s !== 'pending').map((s) => ({ key: s, value: run.states[s], color: BAR_COLORS[s] }))}
+        parts={STATE_ORDER.filter((s) => s !== 'pending').map((s) => ({ key: s, value: run.states[s], color: colorOf(s) }))}
       />
       <ul className="num flex flex-wrap gap-x-3.5 px-3.5 pb-3 text-xs text-fg-2">
         {STATE_ORDER.map(
@@ -82,7 +82,7 @@ export function KpiCard({ run }: { run: RunSummary }): ReactNode {
                 <i
                   aria-hidden="true"
                   className="mr-[5px] inline-block size-2 rounded-[2px] border"
-                  style={{ background: BAR_COLORS[s], borderColor: s === 'pending' ? 'var(--line-strong)' : 'transparent' }}
+                  style={{ background: colorOf(s), borderColor: s === 'pending' ? 'var(--line-strong)' : 'transparent' }}
                 />
                 {t(`app:outcome.${s}`)} {f.exact(run.states[s])}
               </li>

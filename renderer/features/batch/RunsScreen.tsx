@@ -12,7 +12,7 @@ import { Screen } from '../../ui/Screen.tsx';
 import { doneCount, fileName, perMinute } from './run-codes.ts';
 import { RunMenu } from './RunMenu.tsx';
 import { RunStateChip, ScriptedChip } from './RunStateChip.tsx';
-import { BAR_COLORS, STATE_ORDER } from './states.ts';
+import { colorOf, STATE_ORDER } from './states.ts';
 import { useRuns } from './use-runs.ts';
 
 const COLUMNS = 'grid grid-cols-[minmax(0,1fr)_minmax(120px,220px)_64px_64px_72px_96px_26px] items-center gap-3 px-4';
@@ -189,7 +189,7 @@ function RunRow({
         <Meter
           total={run.total}
           label={t('kpi.progress', { done: f.exact(done), total: f.exact(run.total) })}
-          parts={STATE_ORDER.filter((s) => s !== 'pending').map((s) => ({ key: s, value: run.states[s], color: BAR_COLORS[s] }))}
+          parts={STATE_ORDER.filter((s) => s !== 'pending').map((s) => ({ key: s, value: run.states[s], color: colorOf(s) }))}
         />
       </div>
       <div role="cell" className="num text-right" title={`${f.exact(done)} / ${f.exact(run.total)}`}>

@@ -4,11 +4,13 @@ import { EXIT_REASONS, type ExitReason } from '#shared/trajectory.ts';
 
 /** The engine's own sentences that have a word here; those of providers and tools are shown as they are. */
 const TURN_LIMIT = /^The limit of \d+ model calls was reached\.$/;
+const INTERRUPTED = 'The run was interrupted.';
 const NO_REASONING = 'No assistant turn has reasoning.';
 
 /** A prompt's reason for people: what the engine itself found in the page's words, anything else as it was said. */
 export function reasonText(reason: string, t: TFunction<['batch', 'app']>): string {
   if (TURN_LIMIT.test(reason)) return t('exitReason.max_turns');
+  if (reason === INTERRUPTED) return t('exitReason.interrupted');
   if (reason === NO_REASONING) return t('reasons.noReasoning');
   const known = EXIT_REASONS.find((r): r is ExitReason => r === reason);
   return known ? t(`exitReason.${known}`) : reason;

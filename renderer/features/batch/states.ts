@@ -11,16 +11,7 @@ export const STATE_ORDER = [
   'pending',
 ] as const satisfies readonly PromptState[];
 
-/** CSS colours of the bar's parts and of the grid's cells. */
-export const BAR_COLORS: Record<PromptState, string> = {
-  completed: 'var(--good)',
-  partial: 'var(--warn)',
-  failed: 'var(--bad)',
-  discarded: 'var(--fg-3)',
-  cancelled: 'var(--line-strong)',
-  running: 'var(--accent)',
-  pending: 'transparent',
-};
+/** The one colour of each state, as a CSS variable: in bars, legends, reasons and the grid alike. */
 export const CELL_VARIABLES: Record<PromptState, string> = {
   completed: '--cell-good',
   partial: '--cell-warn',
@@ -30,3 +21,8 @@ export const CELL_VARIABLES: Record<PromptState, string> = {
   running: '--accent',
   pending: '--bg-hover',
 };
+
+/** The same for styles. */
+export function colorOf(state: PromptState): string {
+  return `var(${CELL_VARIABLES[state]})`;
+}

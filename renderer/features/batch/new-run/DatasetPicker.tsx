@@ -1,3 +1,4 @@
+import type { TFunction } from 'i18next';
 import { FileUp, FlaskConical } from 'lucide-react';
 import { useEffect, useRef, useState, type DragEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -90,10 +91,18 @@ function PickerState({ dataset, demoPath, problem, onPath }: PickerProps): React
       demoPath={demoPath}
       problem={problem}
       onPath={onPath}
-      failure={state.kind === 'failed' ? errorText(state.error) : null}
+      failure={state.kind === 'failed' ? failureText(errorText(state.error), t) : null}
       failedPath={state.kind === 'failed' ? state.path : null}
     />
   );
+}
+
+const NO_FILE = /^There is no file (.+)\.$/s;
+
+/** The commonest of the engine's sentences in the page's language; the others as they are. */
+function failureText(sentence: string, t: TFunction<['batch', 'app']>): string {
+  const path = NO_FILE.exec(sentence)?.[1];
+  return path === undefined ? sentence : t('dataset.noFile', { path });
 }
 
 function Source({
