@@ -38,6 +38,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   let ground = new Ground();
   let stopped = false;
+  let failed = false;
   for (const [signal, code] of Object.entries(SIGNALS)) {
     process.on(signal, () => {
       stopped = true;
@@ -52,12 +53,13 @@ async function main(args: readonly string[]): Promise<number> {
       printTable(bench.title, await bench.run(ground));
     } catch (error) {
       // what fails because its ground is being cleared is no news
-      if (!stopped) throw error;
+      if (!stopped) console.error(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      failed = true;
     } finally {
       await ground.clear();
     }
   }
-  return 0;
+  return failed ? 1 : 0;
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { chromium, type Page } from '@playwright/test';
 import { openStore } from '#engine/store/store.ts';
+import { findChromium } from '../lib/chromium.mjs';
 import { type Ground, ROOT } from './ground.ts';
 import { seed } from './seed.ts';
 import type { Row } from './table.ts';
@@ -18,7 +19,7 @@ export async function benchPage(ground: Ground, count: number): Promise<Row[]> {
   await seed(store, count).finally(() => store.close());
   const link = await ground.serve('electron/serve/main.ts', ['--home', home, '--port', '0', '--no-open'], /http:\/\/\S+token=\S+/);
   const { origin } = new URL(link);
-  const executablePath = process.env['CHROMIUM'];
+  const executablePath = await findChromium({ install: false });
   const browser = await chromium.launch({
     ...(executablePath ? { executablePath } : {}),
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
