@@ -96,12 +96,22 @@ test('mistakes in the form are told at their fields, also those that only the en
   await expect(workers).not.toHaveAttribute('aria-invalid', 'true');
   await page.getByRole('button', { name: 'Run 1 prompt', exact: true }).click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('New run');
+  await expect(name).toBeFocused();
+
+  // Prompts of one's own are never sent to the scripted model unasked.
+  const run = page.getByRole('button', { name: 'Run 1 prompt', exact: true });
+  const provider = page.getByRole('combobox', { name: 'Provider' });
+  await name.fill('taken');
+  await run.click();
+  await expect(provider).toBeFocused();
+  await expect(provider).toHaveText('Choose a provider');
+  await provider.click();
+  await page.getByRole('option', { name: /^Offline demo/ }).click();
 
   const client = await mode.client();
   const { demoDataset } = await client.runs.options();
   await client.runs.start({ datasetFile: demoDataset, runName: 'taken', maxSamples: 1 });
-  await name.fill('taken');
-  await page.getByRole('button', { name: 'Run 1 prompt', exact: true }).click();
+  await run.click();
   await expect(name).toHaveAttribute('aria-invalid', 'true');
   await expect(name).toHaveAccessibleDescription(/taken/);
 });

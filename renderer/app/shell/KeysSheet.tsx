@@ -1,9 +1,13 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCommandLayers, useCommandRegistry, type Command } from '../../lib/commands.tsx';
+import { cx } from '../../lib/cx.ts';
 import { keyCaps } from '../../lib/keymap.ts';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { Kbd } from '../../ui/Kbd.tsx';
+
+/** A group of at most so many keys stays in one column. */
+const WHOLE = 8;
 
 /** All keys that work now, newest layer first: read from the keymap itself, so it cannot be wrong. */
 export function KeysSheet({ open, onClose }: { open: boolean; onClose: () => void }): ReactNode {
@@ -21,7 +25,7 @@ export function KeysSheet({ open, onClose }: { open: boolean; onClose: () => voi
     <Dialog open={open} onClose={onClose} title={t('keys.title')} width="lg">
       <div className="gap-x-10 sm:columns-2">
         {sorted.map(([title, commands]) => (
-          <section key={title} className="mb-4">
+          <section key={title} className={cx('mb-4', commands.length <= WHOLE && 'break-inside-avoid')}>
             <h3 className="mb-1 break-after-avoid text-xs font-semibold text-fg-3">{title}</h3>
             <dl>
               {commands.map((c) => (
