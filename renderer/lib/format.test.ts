@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ago, bytes, clock, compact, duration, exact, money, percent, rate } from './format.ts';
+import { ago, bytes, clock, compact, duration, exact, money, percent } from './format.ts';
 
 const spaces = (text: string): string => text.replaceAll('\u00a0', ' ');
 
@@ -57,14 +57,9 @@ test('clock counts down in minutes, then hours', () => {
   expect([0, 21_400, 724_000, 10_807_000].map(clock)).toEqual(['0:00', '0:21', '12:04', '3:00:07']);
 });
 
-test('bytes, money, rate and exact say what they mean', () => {
+test('bytes, money and exact say what they mean', () => {
   expect([812, 4300, 268_000_000].map((n) => spaces(bytes(n)))).toEqual(['812 B', '4.2 KB', '256 MB']);
   expect([0, 0.0042, 0.021, 56.2].map(money)).toEqual(['$0', '$0.0042', '$0.021', '$56.20']);
-  expect([61.4, 0.5, 0.001].map(rate)).toEqual([
-    { value: '61.4', per: 's' },
-    { value: '30', per: 'min' },
-    { value: '3.6', per: 'h' },
-  ]);
   expect(exact(128_406, 'en')).toBe('128,406');
 });
 

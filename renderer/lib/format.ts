@@ -103,14 +103,6 @@ export function money(usd: number): string {
   return `$${usd.toFixed(usd < 1 ? 3 : 2)}`;
 }
 
-/** A rate in the unit that reads best. @param perSecond events per second */
-export function rate(perSecond: number): { value: string; per: 's' | 'min' | 'h' } {
-  const short = (n: number): string => (n >= 99.95 ? n.toFixed(0) : trimZero(n.toFixed(1)));
-  if (perSecond >= 1) return { value: short(perSecond), per: 's' };
-  if (perSecond * 60 >= 1) return { value: short(perSecond * 60), per: 'min' };
-  return { value: short(perSecond * 3600), per: 'h' };
-}
-
 /** How long ago, in words: "2 min. ago", "3天前". @param then epoch ms @param now epoch ms */
 export function ago(then: number, now: number, lang: string): string {
   const s = Math.round((then - now) / 1000);

@@ -58,7 +58,6 @@ export interface Format {
   clock: (ms: number) => string;
   bytes: (n: number) => string;
   money: (usd: number) => string;
-  rate: typeof format.rate;
   ago: (then: number, now?: number) => string;
   dateTime: (at: number) => string;
 }
@@ -76,7 +75,6 @@ export function useFormat(): Format {
       clock: format.clock,
       bytes: format.bytes,
       money: format.money,
-      rate: format.rate,
       ago: (then, now = Date.now()) => format.ago(then, now, lang),
       dateTime: (at) => format.dateTime(at, lang),
     }),
