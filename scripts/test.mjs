@@ -12,7 +12,22 @@ import { ensureBuilt, ensureInstalled, nodeBinary } from './lib/setup.mjs';
 
 const results = join(root, 'test-results');
 
+const HELP = `npm test [-- what …]
+
+Sets up what is missing (packages, build, a Chromium), then runs every test. The last line is the count.
+
+  unit      only units and services (Vitest)
+  e2e       only the app in a browser and the desktop bundles (Playwright)
+  PATTERN   only test files whose path contains this
+  --help    this text
+
+TRACE=1 keeps a Playwright trace of every failure in test-results/.`;
+
 await main(async () => {
+  if (process.argv.includes('--help')) {
+    console.log(HELP);
+    return 0;
+  }
   const { unit, e2e, patterns } = readArguments(process.argv.slice(2));
   const suites = [];
   const installed = await attempt(suites, 'install', async () => {
