@@ -91,8 +91,7 @@ describe('acquireHome', () => {
 
   // Bug: the refusal does not say whom to close, or the note with the control secret can be read by others, or is shown.
   it('says who holds it, keeps the secret to the owner and out of the message', () => {
-    const lock = acquireHome(home, { host: 'browser', pid: process.pid });
-    lock.setAddress('http://127.0.0.1:4517/');
+    const lock = acquireHome(home, { host: 'browser', pid: process.pid, address: 'http://127.0.0.1:4517/' });
     const error = (() => {
       try {
         acquireHome(home, { host: 'cli' });

@@ -36,8 +36,6 @@ export class HomeBusyError extends Error {
 
 export interface HomeLock {
   readonly holder: Holder;
-  /** Notes where this instance can be reached; for hosts that know it late. */
-  setAddress(address: string): void;
   /** Gives the home back. Safe to call twice. */
   release(): void;
 }
@@ -85,14 +83,7 @@ export function acquireHome(home: string, who: { host: HostKind; pid?: number; a
     release();
     throw error;
   }
-  return {
-    holder,
-    setAddress(address) {
-      holder.address = address;
-      if (held.has(connection)) note();
-    },
-    release,
-  };
+  return { holder, release };
 }
 
 /** What the present or last holder of `home` noted about itself; null when there is no readable note. */
