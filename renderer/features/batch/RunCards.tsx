@@ -182,15 +182,22 @@ export function FilesCard({ run }: { run: RunSummary }): ReactNode {
       </div>
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3.5 gap-y-1 px-3.5 pt-1 pb-3 text-sm">
         <FileRow name="trajectories.jsonl" use={t('files.all')} />
-        <FileRow
-          name={last === 0 ? 'batch_0.jsonl' : `batch_0 … batch_${last}.jsonl`}
-          use={t('files.perBatch', { count: run.spec.batchSize })}
-        />
+        {keptRows(run) > 0 ? (
+          <FileRow
+            name={last === 0 ? 'batch_0.jsonl' : `batch_0 … batch_${last}.jsonl`}
+            use={t('files.perBatch', { count: run.spec.batchSize })}
+          />
+        ) : null}
         <FileRow name="checkpoint.json" use={t('files.checkpoint')} />
         <FileRow name="statistics.json" use={t('files.statistics')} />
       </dl>
     </Card>
   );
+}
+
+/** Prompts whose rows are in the files: without any there is no batch file. */
+function keptRows({ states }: RunSummary): number {
+  return (states.completed ?? 0) + (states.partial ?? 0);
 }
 
 function FileRow({ name, use }: { name: string; use: string }): ReactNode {
