@@ -8,7 +8,7 @@ import { useFormat } from '../../lib/i18n.ts';
 import { IconButton } from '../../ui/Button.tsx';
 import { useToasts } from '../../ui/Toasts.tsx';
 import { countReasons, reasonText, type ReasonCount } from './reasons.ts';
-import { fileName } from './run-codes.ts';
+import { fileName, keptCount } from './run-codes.ts';
 import { colorOf } from './states.ts';
 
 export function Card({
@@ -182,7 +182,7 @@ export function FilesCard({ run }: { run: RunSummary }): ReactNode {
       </div>
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3.5 gap-y-1 px-3.5 pt-1 pb-3 text-sm">
         <FileRow name="trajectories.jsonl" use={t('files.all')} />
-        {keptRows(run) > 0 ? (
+        {keptCount(run) > 0 ? (
           <FileRow
             name={last === 0 ? 'batch_0.jsonl' : `batch_0 … batch_${last}.jsonl`}
             use={t('files.perBatch', { count: run.spec.batchSize })}
@@ -193,11 +193,6 @@ export function FilesCard({ run }: { run: RunSummary }): ReactNode {
       </dl>
     </Card>
   );
-}
-
-/** Prompts whose rows are in the files: without any there is no batch file. */
-function keptRows({ states }: RunSummary): number {
-  return (states.completed ?? 0) + (states.partial ?? 0);
 }
 
 function FileRow({ name, use }: { name: string; use: string }): ReactNode {

@@ -11,7 +11,7 @@ import { Screen } from '../../ui/Screen.tsx';
 import { useToasts } from '../../ui/Toasts.tsx';
 import { useRunActions } from './run-actions.tsx';
 import { Card, FilesCard, OptionsCard, ReasonsCard, ToolsCard } from './RunCards.tsx';
-import { actionsOf, doneCount, fileName, lacksReasoning, resumable, type RunView } from './run-codes.ts';
+import { actionsOf, doneCount, fileName, keptCount, lacksReasoning, resumable, type RunView } from './run-codes.ts';
 import { PromptGrid } from './PromptGrid.tsx';
 import { PromptList } from './PromptList.tsx';
 import { KpiCard, RunningNow } from './RunProgress.tsx';
@@ -57,7 +57,7 @@ function RunBar({ run }: { run: RunSummary }): ReactNode {
   const [couldCancel, setCouldCancel] = useState(can.cancel);
   if (can.cancel && !couldCancel) setCouldCancel(true);
   const rest = resumable(run);
-  const kept = run.states.completed + run.states.partial;
+  const kept = keptCount(run);
   const resumeLabel = run.state === 'completed' ? t('action.runFailedAgain', { count: rest, shown: f.exact(rest) }) : t('action.resume');
   return (
     <>

@@ -41,6 +41,11 @@ export function doneCount(run: Pick<RunSummary, 'states'>): number {
   return s.completed + s.partial + s.failed + s.discarded;
 }
 
+/** Prompts whose rows are in the files; without any there is no batch file. */
+export function keptCount(run: Pick<RunSummary, 'states'>): number {
+  return run.states.completed + run.states.partial;
+}
+
 /** Fewer discarded prompts than this say nothing about the model. */
 const TELLING = 3;
 
