@@ -15,6 +15,7 @@ export default defineConfig({
           index: 'electron/main/index.ts',
           utility: 'electron/main/utility.ts',
           reader: 'electron/engine/store/reader.ts',
+          spawner: 'electron/engine/sandbox/spawner-child.ts',
         },
         output: {
           format: 'es',
@@ -40,6 +41,8 @@ export default defineConfig({
   renderer: {
     root: 'renderer',
     plugins: [react(), tailwindcss()],
+    // Workers load further modules of their own.
+    worker: { format: 'es' },
     build: {
       outDir: 'out/renderer',
       target: 'chrome150',

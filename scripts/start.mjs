@@ -1,6 +1,7 @@
 /** `npm start`: sets up what is missing, then opens the desktop app or, where that cannot be, browser mode. */
 import { join } from 'node:path';
 import { findElectron, hasDisplay } from './lib/electron.mjs';
+import { ENGINE_FLAGS } from './lib/engine-flags.mjs';
 import { insideEnv, main, passThrough, root, say } from './lib/run.mjs';
 import { ensureBuilt, ensureInstalled, nodeBinary } from './lib/setup.mjs';
 
@@ -38,7 +39,7 @@ await main(async () => {
   }
   say(noDesktop);
   const passedOn = args.filter((arg) => arg !== '--browser');
-  return passThrough(nodeBinary(), [join(root, 'electron/serve/main.ts'), ...passedOn], { env: insideEnv() });
+  return passThrough(nodeBinary(), [...ENGINE_FLAGS, join(root, 'electron/serve/main.ts'), ...passedOn], { env: insideEnv() });
 });
 
 /** One line that says why the desktop app is not opened; empty when it is. */

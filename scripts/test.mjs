@@ -1,12 +1,13 @@
 /**
- * `npm test [-- unit | e2e | part of a file's path …]`: sets up what is missing, then runs the units and services (Vitest)
- * and the app in a browser (Playwright). The last line is the count.
+ * `npm test [-- unit | e2e | interop | part of a file's path …]`: sets up what is missing, then runs the units and services (Vitest),
+ * the app in a browser (Playwright) and the checks with Python. The last line is the count.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { findChromium } from './lib/chromium.mjs';
 import { countLine, playwrightCounts, vitestCounts } from './lib/counts.mjs';
 import { findElectron, hasDisplay } from './lib/electron.mjs';
+import { INTEROP_CHECKS, interopPython } from './lib/python.mjs';
 import { duration, insideEnv, main, passThrough, root, say, SetupError } from './lib/run.mjs';
 import { ensureBuilt, ensureInstalled, nodeBinary } from './lib/setup.mjs';
 
@@ -18,6 +19,7 @@ Sets up what is missing (packages, build, a Chromium), then runs every test. The
 
   unit      only units and services (Vitest)
   e2e       only the app in a browser and the desktop bundles (Playwright)
+  interop   only what Python's training tools say of our files; needs the environment that npm run interop makes
   PATTERN   only test files whose path contains this
   --help    this text
 
@@ -28,7 +30,7 @@ await main(async () => {
     console.log(HELP);
     return 0;
   }
-  const { unit, e2e, patterns } = readArguments(process.argv.slice(2));
+  const { unit, e2e, interop, patterns } = readArguments(process.argv.slice(2));
   const suites = [];
   const installed = await attempt(suites, 'install', async () => {
     await ensureInstalled();
@@ -43,16 +45,18 @@ await main(async () => {
   mkdirSync(results, { recursive: true });
   if (unit) suites.push(await runUnits(patterns, setUp ?? {}));
   if (e2e && setUp) suites.push(...(await runE2e(patterns, setUp)));
+  if (interop) suites.push(await runInterop());
   return summary(suites);
 });
 
 function readArguments(args) {
-  const parts = args.filter((arg) => arg === 'unit' || arg === 'e2e');
+  const parts = args.filter((arg) => ['unit', 'e2e', 'interop'].includes(arg));
   const patterns = args.filter((arg) => !parts.includes(arg));
   return {
     patterns,
     unit: parts.length === 0 || parts.includes('unit'),
     e2e: (parts.length === 0 || parts.includes('e2e')) && hasSpecs(patterns),
+    interop: parts.includes('interop') || (parts.length === 0 && patterns.length === 0),
   };
 }
 
@@ -94,6 +98,15 @@ async function runE2e(patterns, env) {
     suites.push({ name: 'e2e electron', passed: 0, failed: 0, skipped: count, note: `${why} on this machine` });
   }
   return suites;
+}
+
+/** The environment is large, so it is only used where somebody has asked for it. */
+async function runInterop() {
+  const python = interopPython();
+  if (!python) return { name: 'interop', passed: 0, failed: 0, skipped: INTEROP_CHECKS, note: 'no Python environment: npm run interop makes it' };
+  const { code, report, ms } = await runner('interop', ['scripts/interop/main.ts', python], {});
+  const { passed = 0, failed = 0 } = report ?? {};
+  return { name: 'interop', passed, failed: code !== 0 && failed === 0 ? 1 : failed, skipped: 0, ms };
 }
 
 async function runner(name, args, env) {

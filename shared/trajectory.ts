@@ -5,6 +5,7 @@ export const EXIT_REASONS = [
   'completed',
   'max_turns',
   'interrupted',
+  'timeout',
   'invalid_tool_calls',
   'truncated',
   'empty_response',
@@ -44,6 +45,35 @@ export function addUsage(a: Usage, b: Usage): Usage {
 export const roleSchema = z.enum(['system', 'user', 'assistant', 'tool']);
 export type Role = z.infer<typeof roleSchema>;
 
+/** What the harness writes for the model: budget notes, requests to go on or to stop, summaries in place of older messages, skills that a person ran by name, results of sub-agents in the background. */
+export const NOTE_KINDS = ['budget', 'continue', 'cap', 'empty', 'repeat', 'compaction', 'skill', 'delegation'] as const;
+export const noteKindSchema = z.enum(NOTE_KINDS);
+export type NoteKind = z.infer<typeof noteKindSchema>;
+
+/** The model is shown the message that carries this in place of the messages `from` to `to` (seq, inclusive), which stay stored. See `contextOf`. */
+export const compactionSchema = z.object({
+  from: z.number().int(),
+  to: z.number().int(),
+  /** `fallback`: written without a model, because asking one had failed. */
+  method: z.enum(['model', 'fallback']),
+  tokensBefore: z.number().int(),
+  tokensAfter: z.number().int(),
+});
+export type Compaction = z.infer<typeof compactionSchema>;
+
+/** A file that a person gave or a tool showed. The bytes are kept in the home under `id`. */
+export const attachmentSchema = z.object({
+  /** SHA-256 of the bytes, hex. */
+  id: z.string().regex(/^[0-9a-f]{64}$/),
+  kind: z.enum(['image', 'file']),
+  name: z.string(),
+  mime: z.string(),
+  bytes: z.number().int(),
+  /** Where a copy lies in the workspace, relative to it. */
+  path: z.string().optional(),
+});
+export type Attachment = z.infer<typeof attachmentSchema>;
+
 /** One entry of a trajectory. */
 export const messageSchema = z.object({
   role: roleSchema,
@@ -60,6 +90,11 @@ export const messageSchema = z.object({
   isError: z.boolean().optional(),
   /** Written by the harness for the model; training data never contains it. */
   synthetic: z.boolean().optional(),
+  /** Which of the harness's notes this is; with `synthetic`, but for `delegation`: what answers that must not be trained on without it. */
+  note: noteKindSchema.optional(),
+  compaction: compactionSchema.optional(),
+  /** User messages: what was sent with the text. Tool messages: pictures to show. */
+  attachments: z.array(attachmentSchema).optional(),
   finishReason: z.string().optional(),
   usage: usageSchema.optional(),
   /** Epoch milliseconds. */
@@ -77,7 +112,9 @@ export const storedMessageSchema = messageSchema.extend({
 });
 export type StoredMessage = z.infer<typeof storedMessageSchema>;
 
-export const trajectoryKindSchema = z.enum(['batch', 'chat']);
+/** `delegation`: a sub-agent; `background`: a task of its own; `review`: the agent that learns from others; `trial`: one attempt of "try this skill". */
+export const TRAJECTORY_KINDS = ['batch', 'chat', 'delegation', 'background', 'review', 'trial'] as const;
+export const trajectoryKindSchema = z.enum(TRAJECTORY_KINDS);
 export type TrajectoryKind = z.infer<typeof trajectoryKindSchema>;
 
 /** OpenAI-style description of a tool that was offered to the model. */
@@ -100,7 +137,16 @@ export const trajectorySummarySchema = z.object({
   title: z.string(),
   runId: z.string().nullable(),
   runName: z.string().nullable(),
+  /** Batch: which row of the dataset, from 0, and which of its rollouts, from 0. All rollouts of a row are a group. */
   promptIndex: z.number().int().nullable(),
+  rollout: z.number().int(),
+  /** How many rollouts its run makes of each row; 1 outside of runs. */
+  rollouts: z.number().int(),
+  /** Chats: the session; a session has one trajectory for each branch. */
+  sessionId: z.string().nullable(),
+  /** The trajectory this one was branched from; it begins with that one's messages before seq `parentSeq`. */
+  parentId: z.string().nullable(),
+  parentSeq: z.number().int().nullable(),
   model: z.string(),
   provider: z.string(),
   /** Made by the scripted offline model: not to be trained on unawares. */
@@ -111,6 +157,10 @@ export const trajectorySummarySchema = z.object({
   discardReason: z.string().nullable(),
   error: z.string().nullable(),
   messageCount: z.number().int(),
+  /** The score that stands for all of its rules; null when nothing scored it. */
+  reward: z.number().nullable(),
+  /** A person's, 1 to 5. */
+  rating: z.number().int().nullable(),
   /** Assistant turns. */
   turns: z.number().int(),
   toolCalls: z.number().int(),
@@ -134,7 +184,7 @@ export type TrajectoryDetail = z.infer<typeof trajectoryDetailSchema>;
 export const OUTCOMES = ['completed', 'partial', 'failed', 'discarded', 'running'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-const PARTIAL_REASONS: readonly ExitReason[] = ['max_turns', 'truncated', 'invalid_tool_calls', 'interrupted', 'budget_exceeded', 'empty_response'];
+const PARTIAL_REASONS: readonly ExitReason[] = ['max_turns', 'timeout', 'truncated', 'invalid_tool_calls', 'interrupted', 'budget_exceeded', 'empty_response'];
 
 /** Collapses state, exit reason and discard into the five outcomes people filter by. */
 export function outcomeOf(t: Pick<TrajectorySummary, 'state' | 'exitReason' | 'discardReason'>): Outcome {

@@ -38,6 +38,12 @@ export class Connection {
     this.wakers = [];
   }
 
+  /** Waits until that moment of `performance.now()`, neither shorter nor, as timers do, up to a millisecond longer. */
+  async pauseUntil(moment: number): Promise<void> {
+    await this.pause(Math.floor(moment - performance.now()));
+    while (!this.closed && performance.now() < moment) await setImmediate();
+  }
+
   /** Waits for a promise, or until the connection is closed. */
   async until(promise: Promise<void>): Promise<void> {
     if (this.closed) return;
@@ -51,8 +57,11 @@ export class Connection {
     await new Promise<void>((resolve) => this.wakers.push(resolve));
   }
 
-  head(status: number, headers: Record<string, string>): void {
-    if (!this.closed) this.response.writeHead(status, headers).flushHeaders();
+  /** @param alone goes out now, and not with what follows. */
+  head(status: number, headers: Record<string, string>, alone = true): void {
+    if (this.closed) return;
+    this.response.writeHead(status, headers);
+    if (alone) this.response.flushHeaders();
   }
 
   /** Collects text; nothing goes out before `flush` or `end`. */

@@ -19,9 +19,9 @@ export interface FakeModelOptions {
   host?: string;
   /** With a key, requests without `Authorization: Bearer <key>` get a 401. */
   apiKey?: string;
-  /** Ids for `GET /v1/models`; default `fake-model`. A chat request may name any model. */
-  models?: string[];
-  /** Milliseconds before the first byte of every answer whose step gives none itself. */
+  /** For `GET /v1/models`: ids, or what the list says of a model; default `fake-model`. A chat request may name any model. */
+  models?: (string | { id: string; [field: string]: unknown })[];
+  /** Milliseconds from the request to the first byte of every answer whose step gives none itself. */
   latencyMs?: number;
   /** Refuse conversations that OpenAI would refuse (see `conversationError`) with a 400. Default true. */
   strict?: boolean;
@@ -94,7 +94,7 @@ export async function startFakeModel(options: FakeModelOptions = {}): Promise<Fa
     }
   };
 
-  const serveChat = async (record: RecordedRequest, body: ChatBody, requestChars: number, request: IncomingMessage, response: ServerResponse, onBreak: () => void) => {
+  const serveChat = async (record: RecordedRequest, body: ChatBody, requestChars: number, request: IncomingMessage, response: ServerResponse, arrivedAt: number, onBreak: () => void) => {
     record.body = body;
     counts.chats += 1;
     counts.open += 1;
@@ -107,11 +107,12 @@ export async function startFakeModel(options: FakeModelOptions = {}): Promise<Fa
     const decided = await nextStep(body, request);
     const step = latencyMs > 0 && decided.pace?.firstByteMs === undefined ? { ...decided, pace: { ...decided.pace, firstByteMs: latencyMs } } : decided;
     const connection = new Connection(response, step.wire);
-    await reply(step, { body, requestChars, number: record.number, gate: (name) => gateNamed(name).promise, onBreak }, connection);
+    await reply(step, { body, requestChars, arrivedAt, number: record.number, gate: (name) => gateNamed(name).promise, onBreak }, connection);
   };
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { promise: done, resolve } = Promise.withResolvers<void>();
+    const arrivedAt = performance.now();
     const { method = '', url = '', headers } = request;
     const record: RecordedRequest = {
       number: ++arrived,
@@ -140,7 +141,7 @@ export async function startFakeModel(options: FakeModelOptions = {}): Promise<Fa
     if (text === null) return;
     if (apiKey !== undefined && record.authorization !== `Bearer ${apiKey}`) return refuse(401);
     if (method === 'GET' && record.path === '/v1/models') {
-      const data = models.map((id) => ({ id, object: 'model', created: 0, owned_by: 'fake' }));
+      const data = models.map((model) => ({ object: 'model', created: 0, owned_by: 'fake', ...(typeof model === 'string' ? { id: model } : model) }));
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ object: 'list', data }));
       return;
     }
@@ -149,7 +150,7 @@ export async function startFakeModel(options: FakeModelOptions = {}): Promise<Fa
     if (typeof body === 'string') return refuse(400, body);
     const wrong = strict ? conversationError(body) : null;
     if (wrong !== null) return refuse(400, wrong);
-    await serveChat(record, body, text.length, request, response, () => (brokeOff = true));
+    await serveChat(record, body, text.length, request, response, arrivedAt, () => (brokeOff = true));
   };
 
   const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0, noDelay: true }, (request, response) => {

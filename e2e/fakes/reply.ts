@@ -9,6 +9,8 @@ export interface ReplyContext {
   /** Length of the request's body in characters, for the estimate of its tokens. */
   requestChars: number;
   number: number;
+  /** When the request arrived, `performance.now()`. */
+  arrivedAt: number;
   /** Resolves when the gate of that name is open. */
   gate(name: string): Promise<void>;
   /** Called before the server itself breaks the connection. */
@@ -20,8 +22,10 @@ const DEFAULT_MALFORMED = '{"id":"chatcmpl-broken","choices":[{"index":0,"delta"
 /** Plays one step on a connection. Resolves when the response is over as far as the server is concerned. */
 export async function reply(step: Step, context: ReplyContext, connection: Connection): Promise<void> {
   const { fault, pace, gate } = step;
-  if (pace?.firstByteMs) await connection.pause(pace.firstByteMs);
   const streamed = context.body.stream === true;
+  // what is said is worked out while a model would think
+  const events = streamed ? streamOf(step, context) : null;
+  if (pace?.firstByteMs) await connection.pauseUntil(context.arrivedAt + pace.firstByteMs);
   if (gate && (!streamed || !gate.afterChunks)) await connection.until(context.gate(gate.name));
   if (connection.closed) return;
   if (fault?.kind === 'status' || fault?.kind === 'html') {
@@ -34,7 +38,7 @@ export async function reply(step: Step, context: ReplyContext, connection: Conne
     context.onBreak();
     return connection.destroy();
   }
-  return streamed ? replyStream(step, context, connection) : replyWhole(step, context, connection);
+  return events ? replyStream(step, context, connection, events) : replyWhole(step, context, connection);
 }
 
 function errorObject(fault: StreamErrorFault): Record<string, unknown> {
@@ -80,15 +84,25 @@ function eventsOf(step: Step, context: ReplyContext, eol: string): { events: str
   return { events, pieces };
 }
 
-async function replyStream(step: Step, context: ReplyContext, connection: Connection): Promise<void> {
-  const { fault, wire = {}, gate } = step;
-  const eol = wire.crlf ? '\r\n' : '\n';
+/** The events that are sent, and how many pieces of the answer the step has. */
+function streamOf(step: Step, context: ReplyContext): { events: string[]; pieces: number } {
+  const eol = eolOf(step);
   const built = eventsOf(step, context, eol);
-  const events = withFault(built.events, built.pieces, fault, context, eol);
-  const gateAt = gate?.afterChunks ? Math.min(gate.afterChunks, built.pieces) : -1;
+  return { events: withFault(built.events, built.pieces, step.fault, context, eol), pieces: built.pieces };
+}
+
+function eolOf({ wire }: Step): string {
+  return wire?.crlf ? '\r\n' : '\n';
+}
+
+async function replyStream(step: Step, context: ReplyContext, connection: Connection, { events, pieces }: { events: string[]; pieces: number }): Promise<void> {
+  const { fault, wire = {}, gate } = step;
+  const eol = eolOf(step);
+  const gateAt = gate?.afterChunks ? Math.min(gate.afterChunks, pieces) : -1;
   const between = step.pace?.betweenChunksMs ?? 0;
   const commentEvery = Math.max(1, wire.comment?.everyChunks ?? 4);
-  connection.head(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
+  const atOnce = between === 0 && gateAt === -1 && fault === undefined;
+  connection.head(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }, !atOnce);
   for (const [at, event] of events.entries()) {
     if (at > 0 && between > 0) {
       await connection.flush(false);

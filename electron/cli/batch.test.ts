@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runSpecSchema } from '#shared/contract/runs.ts';
-import { listDistributions } from '#engine/batch/distribution.ts';
 import { Database, sqlFor } from '#engine/store/database.ts';
 import { agentScenario } from '../../e2e/fakes/agent.ts';
 import { type FakeModel, startFakeModel } from '../../e2e/fakes/fake-model.ts';
@@ -192,10 +191,4 @@ test('a run without one kept trajectory ends with 1; what is missing or in the w
   } finally {
     await fake.close();
   }
-}, 60_000);
-
-test('--help names every distribution that works here and no other', async () => {
-  const { out } = await talaria(['batch', '--help']).ended;
-  const usable = listDistributions().filter((d) => d.built.length > 0).map((d) => d.name);
-  expect(out).toContain(`These work here: ${usable.join(', ')}.`);
 }, 60_000);

@@ -1,5 +1,5 @@
 import type { Engine } from '#engine/engine.ts';
-import type { OptionDefs, OptionValues } from './options.ts';
+import type { OptionDefs, OptionGroups, OptionValues } from './options.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -27,7 +27,11 @@ export interface Command<D extends OptionDefs = OptionDefs> {
   /** Between usage and options in --help. */
   about: string;
   options: D;
-  run(values: OptionValues<D>, host: CommandHost): Promise<number>;
+  /** Headings of --help. */
+  groups?: OptionGroups;
+  /** What may stand before the options, as shown in the usage; nothing when absent. */
+  words?: string;
+  run(values: OptionValues<D>, host: CommandHost, words: readonly string[]): Promise<number>;
 }
 
 export const HOME_OPTION = { kind: 'text', value: 'FOLDER', help: 'Talaria home; default TALARIA_HOME or ~/.talaria.' } as const;

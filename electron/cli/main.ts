@@ -3,14 +3,20 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Engine } from '#engine/engine.ts';
+import { suggestion } from '#shared/suggestion.ts';
+import { adoptCommand } from './adopt.ts';
 import { batchCommand } from './batch.ts';
 import { type Command, type CommandHost, EXIT } from './command.ts';
+import { compressCommand } from './compress.ts';
 import { exportCommand } from './export.ts';
-import { describeOptions, parseOptions, suggestion, UsageError } from './options.ts';
+import { describeOptions, parseOptions, UsageError } from './options.ts';
 import { runsCommand } from './runs.ts';
+import { scoreCommand } from './score.ts';
+import { skillsCommand } from './skills.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
+import { toolsCommand } from './tools.ts';
 
-const COMMANDS = [batchCommand, exportCommand, runsCommand] as readonly Command[];
+const COMMANDS = [batchCommand, adoptCommand, compressCommand, exportCommand, runsCommand, scoreCommand, skillsCommand, toolsCommand] as readonly Command[];
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** The terminal and npm both pass a Ctrl+C on: what follows so soon is the same key press. */
 const SAME_PRESS_MS = 700;
@@ -34,12 +40,14 @@ async function main(args: readonly string[], terminal: Terminal): Promise<number
   }
   const engines: Engine[] = [];
   try {
-    const values = parseOptions(command.options, rest);
+    const option = rest.findIndex((word) => word.startsWith('-'));
+    const words = command.words === undefined ? [] : rest.slice(0, option < 0 ? rest.length : option);
+    const values = parseOptions(command.options, rest.slice(words.length));
     if (values === 'help') {
       terminal.out(helpFor(command));
       return EXIT.ok;
     }
-    return await command.run(values, commandHost(terminal, engines));
+    return await command.run(values, commandHost(terminal, engines), words);
   } catch (error) {
     if (error instanceof UsageError) {
       terminal.err(`${error.message}\nSee: npm run talaria -- ${command.name} --help`);
@@ -92,11 +100,11 @@ function commandHost(terminal: Terminal, engines: Engine[]): CommandHost {
 
 function overview(): string {
   const width = Math.max(...COMMANDS.map((c) => c.name.length)) + 2;
-  return ['Usage: npm run talaria -- <command> [options]', '', ...COMMANDS.map((c) => `  ${c.name.padEnd(width)}${c.summary}`), '', '  <command> --help tells its options; --version tells the version.'].join('\n');
+  return ['Usage: npm run talaria -- <command> [options]', '', ...COMMANDS.map((c) => `  ${c.name.padEnd(width)}${c.summary}`), '', '  <command> --help tells its options; --version tells the version. Chats are in the app: npm start.'].join('\n');
 }
 
 function helpFor(command: Command): string {
-  return `Usage: npm run talaria -- ${command.name} [options]\n\n${command.about}\n\n${describeOptions(command.options)}`;
+  return `Usage: npm run talaria -- ${command.name} ${command.words ? `${command.words} ` : ''}[options]\n\n${command.about}\n\n${describeOptions(command.options, command.groups)}`;
 }
 
 function version(): string {

@@ -1,3 +1,5 @@
+import { suggestion } from '#shared/suggestion.ts';
+
 /**
  * The options of a command, defined once: what is parsed, checked and shown by --help. Written `--name=value` or `--name value`;
  * underscores and dashes in names are the same.
@@ -5,7 +7,12 @@
 export type OptionDef =
   | { kind: 'text'; value: string; help: string; required?: boolean; choices?: readonly string[] }
   | { kind: 'number'; value: string; help: string; min: number; max?: number; required?: boolean }
-  | { kind: 'flag'; help: string };
+  | { kind: 'flag'; help: string; required?: false }
+  /** Text that may be left out: `--name` alone is "true". */
+  | { kind: 'switch'; value?: string; help: string; required?: false };
+
+/** Options under one heading of --help; those without a group come first. */
+export type OptionGroups = readonly { title: string; names: readonly string[] }[];
 
 export type OptionDefs = Readonly<Record<string, OptionDef>>;
 
@@ -40,8 +47,8 @@ export function parseOptions<const D extends OptionDefs>(defs: D, args: readonly
     if (!def) throw new UsageError(`There is no option --${given}.${suggestion(given.replaceAll('-', '_'), Object.keys(defs), '--')}`);
     if (Object.hasOwn(values, name)) throw new UsageError(`--${name} is given twice.`);
     const inline = equals < 0 ? undefined : arg.slice(equals + 1);
-    if (def.kind === 'flag') {
-      values[name] = readFlag(name, inline);
+    if (def.kind === 'flag' || def.kind === 'switch') {
+      values[name] = def.kind === 'flag' ? readFlag(name, inline) : (inline ?? 'true');
       continue;
     }
     const text = inline ?? args[i + 1];
@@ -49,30 +56,25 @@ export function parseOptions<const D extends OptionDefs>(defs: D, args: readonly
     if (inline === undefined) i += 1;
     values[name] = def.kind === 'number' ? readNumber(name, text, def) : readText(name, text, def);
   }
-  const missing = Object.entries(defs).filter(([name, def]) => def.kind !== 'flag' && def.required && !Object.hasOwn(values, name));
+  const missing = Object.entries(defs).filter(([name, def]) => def.required && !Object.hasOwn(values, name));
   if (missing.length > 0) throw new UsageError(`${missing.map(([name]) => `--${name}`).join(' and ')} must be given.`);
   for (const [name, def] of Object.entries(defs)) if (def.kind === 'flag') values[name] ??= false;
   return values as OptionValues<D>;
 }
 
-/** The options as lines for --help. */
-export function describeOptions(defs: OptionDefs): string {
-  const left = (name: string, def: OptionDef) => `  --${name}${def.kind === 'flag' ? '' : `=${def.value}`}`;
+/** The options as lines for --help, under the headings of `groups`. */
+export function describeOptions(defs: OptionDefs, groups: OptionGroups = []): string {
+  const left = (name: string, def: OptionDef) => `  --${name}${'value' in def && def.value ? `=${def.value}` : ''}`;
   const entries = Object.entries(defs);
   const width = Math.max(...entries.map(([name, def]) => left(name, def).length)) + 2;
-  return entries
-    .map(([name, def]) => {
-      const choices = def.kind === 'text' && def.choices ? ` One of: ${def.choices.join(', ')}.` : '';
-      return `${left(name, def).padEnd(width)}${def.help}${choices}${def.kind !== 'flag' && def.required ? ' Required.' : ''}`;
-    })
-    .join('\n');
-}
-
-/** " Did you mean …?" when something known is near, else what there is. */
-export function suggestion(given: string, known: readonly string[], prefix: string): string {
-  const near = known.map((name) => ({ name, distance: editDistance(given, name) })).sort((a, b) => a.distance - b.distance)[0];
-  if (near && near.distance <= Math.max(2, Math.floor(given.length * 0.4))) return ` Did you mean ${prefix}${near.name}?`;
-  return ` There are: ${known.map((k) => `${prefix}${k}`).join(', ')}.`;
+  const line = ([name, def]: [string, OptionDef]): string => {
+    const choices = def.kind === 'text' && def.choices ? ` One of: ${def.choices.join(', ')}.` : '';
+    return `${left(name, def).padEnd(width)}${def.help}${choices}${def.required ? ' Required.' : ''}`;
+  };
+  const grouped = new Set(groups.flatMap(({ names }) => names));
+  const blocks = groups.map(({ title, names }) => [`${title}:`, ...entries.filter(([name]) => names.includes(name)).map(line)].join('\n'));
+  const rest = entries.filter(([name]) => !grouped.has(name)).map(line);
+  return [...(rest.length > 0 ? [rest.join('\n')] : []), ...blocks].join('\n\n');
 }
 
 function readFlag(name: string, text: string | undefined): boolean {
@@ -93,17 +95,4 @@ function readNumber(name: string, text: string, def: Extract<OptionDef, { kind: 
 function readText(name: string, text: string, def: Extract<OptionDef, { kind: 'text' }>): string {
   if (def.choices && !def.choices.includes(text)) throw new UsageError(`--${name} cannot be "${text}". It is one of: ${def.choices.join(', ')}.`);
   return text;
-}
-
-/** Levenshtein distance. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row[b.length]!;
 }

@@ -26,9 +26,14 @@ export async function printRunSummary(run: RunSummary, engine: Engine, terminal:
   const outcomes = (['completed', 'partial', 'failed', 'discarded', 'cancelled', 'pending'] as const).filter((s) => states[s] > 0);
   const how = { completed: 'ended', paused: 'is paused', cancelled: 'was stopped', interrupted: 'was interrupted' } as Record<string, string>;
   terminal.out(`Run ${run.name} ${how[run.state] ?? 'had to stop'} after ${duration(run.elapsedMs)}: ${outcomes.map((s) => `${states[s].toLocaleString('en-US')} ${s === 'pending' ? 'not run' : s}`).join(', ')}.`);
+  if (run.removed > 0) terminal.out(`${count(run.removed, 'rollout')} ${run.removed === 1 ? 'belongs' : 'belong'} to rows that are gone from the dataset; what they made stays in the files.`);
   if (run.message) terminal.out(plain(run.message));
   if (run.scripted) terminal.out('SCRIPTED: made by the offline demo model. For trying things out, not for training.');
   terminal.out(`Tokens: ${usage.promptTokens.toLocaleString('en-US')} prompt, ${usage.completionTokens.toLocaleString('en-US')} completion. Turns: ${run.turns}, ${run.turnsWithReasoning} with reasoning.`);
+  const causes = Object.entries(run.causes).filter(([, n]) => n > 0).sort(([, a], [, b]) => b - a);
+  if (causes.length > 0) terminal.out(`Failed or discarded for: ${causes.map(([cause, n]) => `${plain(cause)} ${n.toLocaleString('en-US')}`).join(', ')}.`);
+  if (run.costUsd > 0) terminal.out(`Cost: $${run.costUsd >= 0.1 ? run.costUsd.toFixed(2) : run.costUsd.toPrecision(2)}.`);
+  if (run.rewards?.mean != null) terminal.out(`Mean reward: ${Number(run.rewards.mean.toPrecision(4))} over ${count(run.rewards.count, 'rollout')}.`);
   if (run.state === 'completed' && keptCount(run) === 0) terminal.out('No prompt was completed or partial: there is no trajectory in its files.');
   printFiles(run, terminal);
   await printFailures(run, engine, terminal);

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +11,7 @@ import type { Client } from '#shared/contract/index.ts';
 import { runSpecSchema } from '#shared/contract/runs.ts';
 import { servePort } from './api/transports.ts';
 import { type Engine, openEngine } from './engine.ts';
+import { COMMAND_MARK } from './sandbox/environment.ts';
 import { HomeBusyError } from './store/instance.ts';
 import { READER, RESOURCES } from './trajectories/testing.ts';
 
@@ -92,4 +95,16 @@ test('a run that was going when the engine closed can be resumed and every promp
   for await (const event of await engine.client.runs.watch({ id })) if (event.run.state !== 'running') break;
   const { items } = await engine.client.trajectories.list({ filter: { runId: id } });
   expect(items.map((t) => t.promptIndex).sort()).toEqual([0, 1, 2]);
+});
+
+// Bug: nobody calls what ends them, so background processes of a killed Talaria run for ever.
+test.runIf(process.platform === 'linux')('a start ends what commands of a killed Talaria left running', async () => {
+  const dead = spawn('true');
+  await once(dead, 'exit');
+  const left = spawn('sleep', ['60'], { env: { PATH: process.env.PATH, [COMMAND_MARK]: `${dead.pid}:x.1` }, detached: true });
+  await once(left, 'spawn');
+  const gone = once(left, 'exit');
+  await engine.close();
+  engine = await open();
+  expect((await gone)[1]).toBe('SIGKILL');
 });

@@ -2,20 +2,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { AppStatus } from '#shared/contract/app.ts';
 import { type Database, sqlFor } from './store/database.ts';
+import type { SpendLedger } from './model/spend.ts';
 import type { LiveHub } from './trajectories/live.ts';
 
 const TICK_MS = 500;
 
+export interface StatusDeps {
+  db: Database;
+  hub: LiveHub;
+  spend: SpendLedger;
+  /** Chats that ask or ended unseen. */
+  chatsWaiting: () => number;
+  reviews?: () => { waiting: number; running: number };
+  tasks?: () => { running: number; unread: number };
+}
+
 /** What the status line shows, and the ticks of the trajectory list; both at most twice a second. */
 export class StatusService {
-  readonly #db: Database;
-  readonly #hub: LiveHub;
-  readonly #now: () => number;
+  readonly #deps: StatusDeps;
 
-  constructor(db: Database, hub: LiveHub, now: () => number) {
-    this.#db = db;
-    this.#hub = hub;
-    this.#now = now;
+  constructor(deps: StatusDeps) {
+    this.#deps = deps;
   }
 
   /** The status now, then whenever trajectories come or end. */
@@ -28,28 +35,30 @@ export class StatusService {
   }
 
   #list(): { total: number; newest: number } {
-    const t = sqlFor.selectFrom('trajectories');
-    const total = this.#db.get(t.select(sql<number>`count(*)`.as('total')))?.total ?? 0;
-    const newest = this.#db.get(t.select(sql<number | null>`max(n)`.as('newest')))?.newest ?? 0;
+    const { db } = this.#deps;
+    const t = sqlFor.selectFrom('trajectories').where('deleted_at', 'is', null);
+    const total = db.get(t.select(sql<number>`count(*)`.as('total')))?.total ?? 0;
+    const newest = db.get(t.select(sql<number | null>`max(n)`.as('newest')))?.newest ?? 0;
     return { total, newest };
   }
 
   #status(): AppStatus {
-    const midnight = new Date(this.#now());
-    midnight.setHours(0, 0, 0, 0);
-    const today = this.#db.get(
-      sqlFor
-        .selectFrom('trajectories')
-        .select([sql<number>`coalesce(sum(prompt_tokens + completion_tokens), 0)`.as('tokens'), sql<number | null>`sum(cost_usd)`.as('cost')])
-        .where('created_at', '>=', midnight.getTime()),
-    );
-    const runs = this.#db.get(sqlFor.selectFrom('runs').select(sql<number>`count(*)`.as('n')).where('state', 'in', ['running', 'pausing']));
+    const { db, hub, spend, chatsWaiting, reviews, tasks } = this.#deps;
+    const { waiting, running } = reviews?.() ?? { waiting: 0, running: 0 };
+    const { running: tasksRunning, unread: tasksUnread } = tasks?.() ?? { running: 0, unread: 0 };
+    const runs = db.get(sqlFor.selectFrom('runs').select(sql<number>`count(*)`.as('n')).where('state', 'in', ['running', 'pausing']));
     return {
       runsActive: runs?.n ?? 0,
-      agentsActive: this.#hub.running,
+      agentsActive: hub.running,
       trajectories: this.#list().total,
-      tokensToday: today?.tokens ?? 0,
-      costTodayUsd: today?.cost ?? null,
+      tokensToday: spend.todayTokens(),
+      costTodayUsd: spend.todayUsd(),
+      dayCapUsd: spend.caps().dayUsd,
+      chatsWaiting: chatsWaiting(),
+      proposalsWaiting: waiting,
+      reviewsRunning: running,
+      tasksRunning,
+      tasksUnread,
     };
   }
 
@@ -60,7 +69,7 @@ export class StatusService {
       dirty = true;
       wake();
     };
-    const off = this.#hub.onListChange(nudge);
+    const offs = [this.#deps.hub.onListChange(nudge), this.#deps.spend.onChange(nudge)];
     const onAbort = (): void => wake();
     signal?.addEventListener('abort', onAbort);
     try {
@@ -77,7 +86,7 @@ export class StatusService {
         await sleep(TICK_MS, undefined, { signal }).catch(() => {});
       }
     } finally {
-      off();
+      for (const off of offs) off();
       signal?.removeEventListener('abort', onAbort);
     }
   }

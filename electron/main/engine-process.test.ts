@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import type { FromEngine, ToEngine } from './engine-messages.ts';
+import { type EngineWork, type FromEngine, NO_WORK, type ToEngine } from './engine-messages.ts';
 import { CLOSE_CAP_MS, superviseEngine } from './engine-process.ts';
 
 /** Stands for Electron's utility process; what it does is up to the test. */
@@ -28,6 +28,7 @@ function setUp() {
   const children: Child[] = [];
   const notices: string[] = [];
   const busy: string[] = [];
+  const works: EngineWork[] = [];
   const clock = { now: 1_000_000, timers: [] as { at: number; work(): void }[] };
   const engine = superviseEngine({
     fork() {
@@ -42,6 +43,8 @@ function setUp() {
       decrypt: () => Promise.reject(new Error('No keyring is running.')),
     },
     notify: (notice) => notices.push(notice.state),
+    worked: (work) => works.push(work),
+    ended: () => undefined,
     busy: (message) => busy.push(message),
     log: { info: () => undefined, error: () => undefined },
     now: () => clock.now,
@@ -58,7 +61,7 @@ function setUp() {
     for (const { work } of due) work();
   };
   const last = (): Child => children.at(-1) as Child;
-  return { engine, children, notices, busy, pass, last, clock };
+  return { engine, children, notices, busy, works, pass, last, clock };
 }
 
 const PORT = {} as never;
@@ -241,5 +244,36 @@ describe('restarting', () => {
     pass(600_000);
     expect(children).toHaveLength(2);
     expect(children[1]?.killed).toBe(false);
+  });
+});
+
+describe('what the engine works on', () => {
+  const busy: EngineWork = { tasks: 1, agents: 2, keep: true };
+
+  // Bug: closing a window waits for an engine that does not answer, or quits on what was said a while ago.
+  test('is asked for anew; one that does not answer is taken at its last word', async () => {
+    const { engine, last, pass, works } = setUp();
+    engine.start();
+    expect(await engine.work()).toEqual(NO_WORK);
+    last().say({ type: 'ready' });
+    const asked = engine.work();
+    expect(last().sent.at(-1)).toEqual({ type: 'work' });
+    last().say({ type: 'work', work: busy });
+    expect(await asked).toEqual(busy);
+    const unanswered = engine.work();
+    pass(CLOSE_CAP_MS);
+    expect(await unanswered).toEqual(busy);
+    expect(works).toEqual([busy]);
+  });
+
+  test('is nothing once it has ended, also for one who waits for its answer', async () => {
+    const { engine, last, works } = setUp();
+    engine.start();
+    last().say({ type: 'ready' });
+    last().say({ type: 'work', work: busy });
+    const asked = engine.work();
+    last().emit('exit', 1);
+    expect(await asked).toEqual(NO_WORK);
+    expect(works.at(-1)).toEqual(NO_WORK);
   });
 });

@@ -1,7 +1,7 @@
 import type { MessagePortMain, UtilityProcess } from 'electron';
 import type { Logger } from '#engine/store/types.ts';
 import type { EngineNotice } from '#shared/shell.ts';
-import type { EngineStart, FromEngine, ToEngine } from './engine-messages.ts';
+import { type EndedTask, type EngineStart, type EngineWork, type FromEngine, NO_WORK, type ToEngine } from './engine-messages.ts';
 import type { CheckedKeychain } from './keychain.ts';
 
 /** The pause before the first and the second restart, ms. */
@@ -11,6 +11,8 @@ const CRASH_BUDGET = 3;
 const CRASH_WINDOW_MS = 60_000;
 /** How long a closing engine may take, ms. */
 export const CLOSE_CAP_MS = 5_000;
+/** How long it may take to say what it works on, ms. */
+const WORK_CAP_MS = 1_500;
 
 type Child = Pick<UtilityProcess, 'on' | 'postMessage' | 'kill'>;
 
@@ -21,6 +23,10 @@ export interface EngineProcessDeps {
   keychain: CheckedKeychain;
   /** Tells the pages. */
   notify(notice: EngineNotice): void;
+  /** What the engine works on, whenever that changes. */
+  worked(work: EngineWork): void;
+  /** A task ended, and the person wants to hear of such. */
+  ended(task: EndedTask): void;
   /** Another instance holds the home; `message` says who. The engine is not started again. */
   busy(message: string): void;
   log: Logger;
@@ -36,6 +42,8 @@ export interface EngineProcess {
   connect(port: MessagePortMain): boolean;
   /** Ends the engine, if there is one, and starts it with a fresh budget. */
   restart(): void;
+  /** What it works on at the moment; nothing when it is not open, and what was said last when it does not answer in time. */
+  work(): Promise<EngineWork>;
   /** Asks the engine to close; after CLOSE_CAP_MS it is ended. Never rejects. */
   close(): Promise<void>;
 }
@@ -48,6 +56,9 @@ export function superviseEngine(deps: EngineProcessDeps): EngineProcess {
   let stopped: 'no' | 'gave-up' | 'restarting' | 'closing' = 'no';
   let cancelRestart: (() => void) | undefined;
   let onGone: (() => void) | undefined;
+  let ready = false;
+  let work = NO_WORK;
+  const asking: ((work: EngineWork) => void)[] = [];
 
   function start(): void {
     cancelRestart = undefined;
@@ -67,6 +78,7 @@ export function superviseEngine(deps: EngineProcessDeps): EngineProcess {
   function receive(from: Child, message: FromEngine): void {
     switch (message.type) {
       case 'ready':
+        ready = true;
         if (pageKnowsDown) deps.notify({ state: 'up', message: 'The engine is running again.' });
         pageKnowsDown = false;
         return;
@@ -83,9 +95,21 @@ export function superviseEngine(deps: EngineProcessDeps): EngineProcess {
       case 'closed':
         from.kill();
         return;
+      case 'work':
+        worked(message.work);
+        return;
+      case 'ended':
+        deps.ended(message.task);
+        return;
       case 'keychain':
         void answerKeychain(from, message);
     }
+  }
+
+  function worked(now: EngineWork): void {
+    work = now;
+    for (const answer of asking.splice(0)) answer(work);
+    deps.worked(work);
   }
 
   async function answerKeychain(from: Child, { id, call, text }: Extract<FromEngine, { type: 'keychain' }>): Promise<void> {
@@ -97,6 +121,8 @@ export function superviseEngine(deps: EngineProcessDeps): EngineProcess {
   }
 
   function gone(code: number): void {
+    ready = false;
+    worked(NO_WORK);
     onGone?.();
     onGone = undefined;
     if (stopped === 'restarting') startAnew();
@@ -151,6 +177,18 @@ export function superviseEngine(deps: EngineProcessDeps): EngineProcess {
       const cancel = deps.after(CLOSE_CAP_MS, () => old.kill());
       onGone = cancel;
       send(old, { type: 'close' });
+    },
+    work() {
+      const asked = child;
+      if (!ready || asked === undefined || stopped === 'closing') return Promise.resolve(NO_WORK);
+      return new Promise((resolve) => {
+        const cancel = deps.after(WORK_CAP_MS, () => resolve(work));
+        asking.push((now) => {
+          cancel();
+          resolve(now);
+        });
+        send(asked, { type: 'work' });
+      });
     },
     close() {
       stopped = 'closing';

@@ -1,7 +1,7 @@
 /** The desktop shell: wires window, page, engine process and system together. What the app does lives in the engine. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { app, dialog, Menu, safeStorage, session, utilityProcess } from 'electron';
+import { app, dialog, Menu, safeStorage, session, Tray, utilityProcess } from 'electron';
 import type { BrowserWindow } from 'electron';
 import { ensureHome } from '#engine/store/home.ts';
 import type { Logger } from '#engine/store/types.ts';
@@ -13,11 +13,14 @@ import { installGuards } from './guards.ts';
 import { homeFolder } from './home.ts';
 import { systemKeychain } from './keychain.ts';
 import { menuTemplate } from './menu.ts';
+import { type SystemNotices, systemNotices } from './notices.ts';
 import { installPermissions } from './permissions.ts';
-import { servePorts } from './ports.ts';
+import { servePage } from './ports.ts';
 import { registerAppScheme, serveAppScheme } from './protocol.ts';
 import { closeBeforeQuit } from './quit.ts';
-import { wordsFor } from './strings.ts';
+import { endedNotice } from './notice.ts';
+import { type Words, wordsFor } from './strings.ts';
+import { type TrayParts, WorkTray } from './tray.ts';
 import { openWindow, showWindow } from './window.ts';
 
 const log: Logger = {
@@ -54,29 +57,55 @@ function run(): void {
   installPermissions(session.defaultSession);
   serveAppScheme(join(import.meta.dirname, '../renderer'));
   let window: BrowserWindow | undefined;
-  const engine = startEngine(() => window);
-  const open = (): void => {
-    const opened = openWindow(join(import.meta.dirname, '../preload/index.cjs'), !app.isPackaged, log);
+  const words = wordsFor(app.getLocale());
+  const open = (place?: string): void => {
+    const opened = openWindow(join(import.meta.dirname, '../preload/index.cjs'), !app.isPackaged, log, place);
     window = opened;
     opened.once('closed', () => (window = undefined));
+    tray.opened();
   };
+  const show = (): void => (window === undefined ? open() : showWindow(window));
+  const notices = systemNotices(() => window, open);
+  const tray: WorkTray = new WorkTray({
+    create: createTray,
+    words,
+    work: () => engine.work(),
+    windowOpen: () => window !== undefined,
+    open: show,
+    quit: () => app.quit(),
+    log,
+  });
+  const engine = startEngine(() => window, notices, tray, words);
   open();
 
   // Phase 3, after: menu, and how the app goes on and ends.
-  const words = wordsFor(app.getLocale());
   const options = { platform: process.platform, packaged: app.isPackaged, words };
   Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate(options, { restartEngine: () => engine.restart() })));
-  const show = (): void => (window === undefined ? open() : showWindow(window));
   app.on('second-instance', show);
   app.on('activate', show);
   app.on('window-all-closed', () => {
-    if (process.platform !== 'darwin') app.quit();
+    if (process.platform !== 'darwin') void tray.windowsClosed();
   });
   closeBeforeQuit(app, () => engine.close());
 }
 
-function startEngine(window: () => BrowserWindow | undefined): EngineProcess {
-  const resources = app.isPackaged ? join(process.resourcesPath, 'resources') : join(app.getAppPath(), 'resources');
+function resourcesFolder(): string {
+  return app.isPackaged ? join(process.resourcesPath, 'resources') : join(app.getAppPath(), 'resources');
+}
+
+function createTray(): ReturnType<TrayParts['create']> {
+  // macOS colours a template by its menu bar.
+  const icon = new Tray(join(resourcesFolder(), 'icons', process.platform === 'darwin' ? 'trayTemplate.png' : 'tray.png'));
+  return {
+    setToolTip: (text) => icon.setToolTip(text),
+    setMenu: (template) => icon.setContextMenu(Menu.buildFromTemplate(template)),
+    onClick: (work) => void icon.on('click', work),
+    destroy: () => icon.destroy(),
+  };
+}
+
+function startEngine(window: () => BrowserWindow | undefined, notices: SystemNotices, tray: WorkTray, words: Words): EngineProcess {
+  const resources = resourcesFolder();
   const engine = superviseEngine({
     fork: () =>
       utilityProcess.fork(join(import.meta.dirname, 'utility.js'), [], {
@@ -87,6 +116,8 @@ function startEngine(window: () => BrowserWindow | undefined): EngineProcess {
     start: { home, version: app.getVersion(), paths: { resources, reader: join(import.meta.dirname, 'reader.js') } },
     keychain: systemKeychain(safeStorage, process.platform),
     notify: (notice) => window()?.webContents.send(SHELL_ENGINE, notice),
+    worked: (work) => tray.worked(work),
+    ended: (task) => notices.fromEngine(endedNotice(task, words)),
     busy: (message) => void sayBusyAndQuit(message),
     log,
     now: Date.now,
@@ -95,7 +126,7 @@ function startEngine(window: () => BrowserWindow | undefined): EngineProcess {
       return () => clearTimeout(timer);
     },
   });
-  servePorts((port) => engine.connect(port), log);
+  servePage((port) => engine.connect(port), notices.fromPage, log);
   engine.start();
   return engine;
 }

@@ -10,6 +10,7 @@ import type { Keychain, Logger } from '#engine/store/types.ts';
 import type { MessagePortMain } from 'electron';
 import type { EngineStart, FromEngine, ToEngine } from './engine-messages.ts';
 import { mainKeychain } from './utility-keychain.ts';
+import { reportWork, type WorkReport } from './utility-work.ts';
 
 const log: Logger = {
   info: (message) => console.log(message),
@@ -21,7 +22,9 @@ const keychain = mainKeychain(send);
 /** Ports that came before the engine was open. */
 const waiting: MessagePortMain[] = [];
 let engine: Engine | undefined;
+let opening: Promise<void> | undefined;
 let closing: Promise<void> | undefined;
+let report: WorkReport | undefined;
 
 // Ctrl-C in a terminal reaches every process of the group; main quits on it and then asks this one to close.
 process.on('SIGINT', () => undefined);
@@ -30,13 +33,16 @@ process.parentPort.on('message', ({ data, ports }) => {
   const message = data as ToEngine;
   switch (message.type) {
     case 'start':
-      void open(message.start);
+      opening = open(message.start);
       return;
     case 'port':
       for (const port of ports) serve(port);
       return;
     case 'keychain':
       keychain.receive(message);
+      return;
+    case 'work':
+      report?.tell();
       return;
     case 'close':
       closing ??= close();
@@ -49,6 +55,7 @@ async function open(start: EngineStart): Promise<void> {
     const opened = await openEngine({ ...start, host: 'desktop', env: process.env, log, ...(usable && { keychain: usable }) });
     engine = opened;
     send({ type: 'ready' });
+    report = reportWork(opened.client, send, log);
     for (const port of waiting.splice(0)) servePort(opened, port);
   } catch (error) {
     if (error instanceof HomeBusyError) return send({ type: 'busy', message: error.message });
@@ -74,6 +81,9 @@ function serve(port: MessagePortMain): void {
 }
 
 async function close(): Promise<void> {
+  // A window can be closed before the engine is open: what is half open would leave its marks in the home.
+  await opening;
+  report?.end();
   try {
     await engine?.close();
   } catch (error) {

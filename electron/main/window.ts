@@ -6,8 +6,11 @@ import { backgroundColor, windowOptions } from './window-options.ts';
 /** Reloads after a crash of the page within this time would only go round in circles, ms. */
 const RELOAD_PAUSE_MS = 10_000;
 
-/** Opens the app's window and loads the page. It shows itself with the first paint. */
-export function openWindow(preload: string, devTools: boolean, log: Logger): BrowserWindow {
+/**
+ * Opens the app's window and loads the page. It shows itself with the first paint.
+ * @param place path in the page where it opens; where the person last was when left out
+ */
+export function openWindow(preload: string, devTools: boolean, log: Logger, place?: string): BrowserWindow {
   const window = new BrowserWindow(windowOptions(preload, nativeTheme.shouldUseDarkColors, devTools));
   window.once('ready-to-show', () => window.show());
   const followTheme = (): void => window.setBackgroundColor(backgroundColor(nativeTheme.shouldUseDarkColors));
@@ -20,7 +23,7 @@ export function openWindow(preload: string, devTools: boolean, log: Logger): Bro
     reloadedAt = Date.now();
     window.webContents.reload();
   });
-  window.loadURL(START_URL).catch((error: unknown) => log.error('The page could not be loaded', error));
+  window.loadURL(place === undefined ? START_URL : `${START_URL}#${place}`).catch((error: unknown) => log.error('The page could not be loaded', error));
   return window;
 }
 

@@ -1,4 +1,4 @@
-import { createContext, use, useEffect, useId, useRef, type ReactNode } from 'react';
+import { createContext, use, useEffect, useId, useLayoutEffect, useRef, type ReactNode } from 'react';
 import { createStore, useStore, type StoreApi } from 'zustand';
 import { activatesByKey, comboOf, matchKey, takesKeys, type Chord, type KeyBinding } from './keymap.ts';
 
@@ -119,11 +119,12 @@ export function useCommands(title: string, commands: readonly Command[], active 
   const registry = useCommandRegistry();
   const id = useId();
   const newest = useRef(commands);
-  useEffect(() => {
+  // Before the next paint: a key acts on what the person sees, never on the state before it.
+  useLayoutEffect(() => {
     newest.current = commands;
   });
   const shape = JSON.stringify(commands.map(({ run: _run, ...rest }) => rest));
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!active) return;
     const layer: CommandLayer = {
       id,

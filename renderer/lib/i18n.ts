@@ -6,15 +6,29 @@ import appEn from '../app/locales/en.json';
 import appZh from '../app/locales/zh-CN.json';
 import batchEn from '../features/batch/locales/en.json';
 import batchZh from '../features/batch/locales/zh-CN.json';
+import chatEn from '../features/chat/locales/en.json';
+import chatZh from '../features/chat/locales/zh-CN.json';
+import tasksEn from '../features/chat/tasks/locales/en.json';
+import tasksZh from '../features/chat/tasks/locales/zh-CN.json';
 import libraryEn from '../features/library/locales/en.json';
 import libraryZh from '../features/library/locales/zh-CN.json';
+import memoryEn from '../features/memory/locales/en.json';
+import memoryZh from '../features/memory/locales/zh-CN.json';
+import reviewsEn from '../features/reviews/locales/en.json';
+import reviewsZh from '../features/reviews/locales/zh-CN.json';
 import settingsEn from '../features/settings/locales/en.json';
 import settingsZh from '../features/settings/locales/zh-CN.json';
+import skillsEn from '../features/skills/locales/en.json';
+import skillsZh from '../features/skills/locales/zh-CN.json';
+import skillImportEn from '../features/skills/import/locales/en.json';
+import skillImportZh from '../features/skills/import/locales/zh-CN.json';
+import skillTrialEn from '../features/skills/trial/locales/en.json';
+import skillTrialZh from '../features/skills/trial/locales/zh-CN.json';
 
 /** One namespace per feature; `app` also holds the words that all share (Close, Copy, outcomes). */
 export const resources = {
-  en: { app: appEn, batch: batchEn, library: libraryEn, settings: settingsEn },
-  'zh-CN': { app: appZh, batch: batchZh, library: libraryZh, settings: settingsZh },
+  en: { app: appEn, batch: batchEn, chat: chatEn, library: libraryEn, memory: memoryEn, reviews: reviewsEn, settings: settingsEn, skills: skillsEn, tasks: tasksEn, skillImport: skillImportEn, skillTrial: skillTrialEn },
+  'zh-CN': { app: appZh, batch: batchZh, chat: chatZh, library: libraryZh, memory: memoryZh, reviews: reviewsZh, settings: settingsZh, skills: skillsZh, tasks: tasksZh, skillImport: skillImportZh, skillTrial: skillTrialZh },
 } as const;
 
 export type Language = keyof typeof resources;

@@ -14,13 +14,13 @@ export interface DialogProps {
   description?: ReactNode;
   /** Buttons, the main one last. */
   footer?: ReactNode;
-  width?: 'sm' | 'md' | 'lg';
+  width?: 'sm' | 'md' | 'lg' | 'xl';
   /** Hides the title bar visually (the palette). */
   bare?: boolean;
   children?: ReactNode;
 }
 
-const WIDTHS = { sm: 'max-w-[440px]', md: 'max-w-[600px]', lg: 'max-w-[860px]' };
+const WIDTHS = { sm: 'max-w-[440px]', md: 'max-w-[600px]', lg: 'max-w-[860px]', xl: 'max-w-[1240px]' };
 
 /** A modal dialog: Esc and the backdrop close it, the focus returns to where it was. */
 export function Dialog({ open, onClose, title, description, footer, width = 'md', bare = false, children }: DialogProps): ReactNode {

@@ -1,5 +1,8 @@
-import { useEffect, type ReactNode } from 'react';
+import { createContext, use, useEffect, type ReactNode } from 'react';
 import { ErrorBoundary } from './ErrorBoundary.tsx';
+
+/** How many things wait for the person: stands before the document's title. */
+export const TitleMark = createContext(0);
 
 /** One screen: its bar (title at the left, what `bar` gives after it), its content, its document title, its own error boundary. */
 export function Screen({
@@ -18,9 +21,10 @@ export function Screen({
   children: ReactNode;
 }): ReactNode {
   const name = documentTitle ?? (typeof title === 'string' ? title : '');
+  const waiting = use(TitleMark);
   useEffect(() => {
-    document.title = name ? `${name} · Talaria` : 'Talaria';
-  }, [name]);
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${name ? `${name} · Talaria` : 'Talaria'}`;
+  }, [name, waiting]);
   return (
     <main tabIndex={-1} className="grid h-full min-h-0 grid-rows-[var(--bar)_minmax(0,1fr)] outline-none">
       <header className="flex min-w-0 items-center gap-2.5 border-b border-line bg-bg px-3">

@@ -35,7 +35,7 @@ export function ToastProvider({ manager, children }: { manager: ToastManager<Toa
       <Toast.Provider toastManager={manager} timeout={5000} limit={4}>
         {children}
         <Toast.Portal>
-          <Toast.Viewport aria-label={t('toasts')} className="fixed right-3 bottom-[calc(var(--status)+12px)] z-50 flex w-[min(380px,calc(100vw-24px))] flex-col-reverse gap-2 outline-none">
+          <Toast.Viewport aria-label={t('toasts')} className="fixed right-3 bottom-[calc(var(--status)+var(--toasts-clear))] z-50 flex w-[min(380px,calc(100vw-24px))] flex-col-reverse gap-2 outline-none">
             <ToastList />
           </Toast.Viewport>
         </Toast.Portal>

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { join, resolve } from 'node:path';
 import { openEngine } from '#engine/engine.ts';
@@ -33,13 +33,23 @@ const cpu = cpuSeconds() - cpuBefore;
 await engine.close();
 console.log(JSON.stringify({ prompts: run.states.completed ?? 0, of: run.total, state: run.state, message: run.message, seconds, cpu, peakMb: process.resourceUsage().maxRSS / 1024 }));
 
-/** User and system time of this process and, on Linux, of the tools it ran. */
+/** User and system time of this process and, on Linux, of the processes it started, those that live included. */
 function cpuSeconds(): number {
   const own = process.cpuUsage();
   let children = 0;
   if (process.platform === 'linux') {
-    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]!.split(' ');
-    children = (Number(fields[13]) + Number(fields[14])) / 100;
+    const tasks = readdirSync('/proc/self/task').flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, 'utf8').trim().split(' '));
+    const living = tasks.filter((pid) => pid !== '').map((pid) => timesOf(pid).reduce((sum, one) => sum + one, 0));
+    children = timesOf('self').slice(2).concat(living).reduce((sum, one) => sum + one, 0);
   }
   return (own.user + own.system) / 1e6 + children;
+}
+
+/** Seconds of a process: its own as a user and in the system, and the same of the children that it has collected. */
+function timesOf(pid: string): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ').slice(11, 15).map((ticks) => Number(ticks) / 100);
+  } catch {
+    return [];
+  }
 }

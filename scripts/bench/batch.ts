@@ -23,7 +23,7 @@ export async function benchBatch(ground: Ground, prompts: number, workers: reado
   const home = ground.folder();
   const dataset = join(home, 'prompts.jsonl');
   writeFileSync(dataset, Array.from({ length: prompts }, (_, i) => JSON.stringify({ prompt: `Prompt ${i}: look at the workspace and report.` })).join('\n'));
-  const url = await ground.serve('e2e/fakes/main.ts', ['--scenario', 'agent', '--calls', '3', '--latency', String(LATENCY_MS), '--port', '0'], /http:\/\/\S+\/v1/);
+  const url = await ground.serve('e2e/fakes/main.ts', ['--scenario', 'agent', '--calls', '3', '--latency', String(LATENCY_MS), '--quiet', '--port', '0'], /http:\/\/\S+\/v1/);
   const rows: Row[] = [];
   for (const n of workers) {
     const r = JSON.parse(await ground.run('scripts/bench/batch-child.ts', [join(home, `home-${n}`), dataset, url, String(n)])) as Result;

@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { ENGINE_FLAGS } from '../lib/engine-flags.mjs';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 const GRACE_MS = 3_000;
@@ -40,9 +41,9 @@ export class Ground {
     });
   }
 
-  /** Runs one of our files to its end and resolves with its output. Rejects when it fails. */
+  /** Runs one of our files, as an engine is run, to its end and resolves with its output. Rejects when it fails. */
   run(file: string, args: readonly string[]): Promise<string> {
-    const child = this.#start(file, args);
+    const child = this.#start(file, args, ENGINE_FLAGS);
     return new Promise((done, fail) => {
       let text = '';
       child.stdout?.on('data', (data: Buffer) => (text += data.toString()));
@@ -67,9 +68,9 @@ export class Ground {
     if (this.#clearing) throw new Error('The benchmark was stopped');
   }
 
-  #start(file: string, args: readonly string[]): ChildProcess {
+  #start(file: string, args: readonly string[], flags: readonly string[] = []): ChildProcess {
     this.#refuseWhenCleared();
-    const child = spawn(process.execPath, [join(ROOT, file), ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [...flags, join(ROOT, file), ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
     this.defer(() => ended(child));
     return child;
   }

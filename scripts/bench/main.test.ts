@@ -23,9 +23,9 @@ test('--help and a wrong name run nothing', async () => {
   const help = bench(['--help']);
   const wrong = bench(['stroe']);
   expect((await help.closed)[0]).toBe(0);
-  expect(help.output()).toMatch(/store[\s\S]*batch[\s\S]*page/);
+  expect(help.output()).toMatch(/store[\s\S]*batch[\s\S]*page[\s\S]*chat/);
   expect((await wrong.closed)[0]).toBe(2);
-  expect(wrong.output()).toContain('There are: store, batch, page.');
+  expect(wrong.output()).toContain('There are: store, batch, factory, page, chat, skills.');
   expect(readdirSync(temp)).toEqual([]);
 }, 30_000);
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { chromium, type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { openStore } from '#engine/store/store.ts';
-import { findChromium } from '../lib/chromium.mjs';
+import { openBrowser } from './browser.ts';
 import { type Ground, ROOT } from './ground.ts';
 import { seed } from './seed.ts';
 import type { Row } from './table.ts';
@@ -19,17 +19,7 @@ export async function benchPage(ground: Ground, count: number): Promise<Row[]> {
   await seed(store, count).finally(() => store.close());
   const link = await ground.serve('electron/serve/main.ts', ['--home', home, '--port', '0', '--no-open'], /http:\/\/\S+token=\S+/);
   const { origin } = new URL(link);
-  const executablePath = await findChromium({ install: false });
-  const browser = await chromium.launch({
-    ...(executablePath ? { executablePath } : {}),
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-    // or Playwright would end this process before the rest is cleared
-    handleSIGINT: false,
-    handleSIGTERM: false,
-    handleSIGHUP: false,
-  });
-  ground.defer(() => browser.close());
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  const page = await openBrowser(ground);
   await page.goto(link);
   await page.locator(ROW).first().waitFor();
   const open = await median(async () => {

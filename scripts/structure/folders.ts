@@ -5,11 +5,11 @@ const FOLDERS: Record<string, readonly string[]> = {
   '': ['electron', 'renderer', 'shared', 'resources', 'e2e', 'scripts', 'docs', '.ci'],
   electron: ['main', 'preload', 'serve', 'cli', 'engine'],
   'electron/engine': [
-    'api', 'agent', 'model', 'tools', 'sandbox', 'delegation', 'skills', 'memory', 'review', 'kanban', 'profiles', 'batch',
+    'api', 'agent', 'chat', 'model', 'tools', 'sandbox', 'delegation', 'skills', 'memory', 'review', 'kanban', 'profiles', 'batch',
     'trajectories', 'rewards', 'training', 'store',
   ],
   renderer: ['app', 'features', 'ui', 'lib'],
-  'renderer/features': ['chat', 'library', 'batch', 'skills', 'board', 'datasets', 'training', 'settings'],
+  'renderer/features': ['chat', 'library', 'batch', 'skills', 'memory', 'reviews', 'board', 'datasets', 'training', 'settings'],
   e2e: ['specs', 'drivers', 'fakes', 'fixtures'],
 };
 

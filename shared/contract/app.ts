@@ -17,6 +17,16 @@ export const appStatusSchema = z.object({
   trajectories: z.number().int(),
   tokensToday: z.number(),
   costTodayUsd: z.number().nullable(),
+  /** Cap of the day; null when there is none. */
+  dayCapUsd: z.number().nullable(),
+  /** Chats that wait for the person, and those that ended unseen. */
+  chatsWaiting: z.number().int(),
+  /** Proposals of reviews that wait for the person. */
+  proposalsWaiting: z.number().int(),
+  reviewsRunning: z.number().int(),
+  /** Tasks in the background: at work, and ended unseen. */
+  tasksRunning: z.number().int(),
+  tasksUnread: z.number().int(),
 });
 export type AppStatus = z.infer<typeof appStatusSchema>;
 

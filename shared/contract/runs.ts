@@ -2,36 +2,9 @@ import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { toolStatSchema, usageSchema } from '../trajectory.ts';
 import { base } from './base.ts';
+import { runSpecSchema } from './run-spec.ts';
 
-export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
-
-/** Device names of Windows, also with an ending, and names with a dot at the end: no folder there can be called so. */
-const NOT_ON_WINDOWS = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)|\.$/i;
-
-/** Everything that defines a batch run. Option names are those of the command line, in camel case. */
-export const runSpecSchema = z.object({
-  datasetFile: z.string().min(1),
-  runName: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'Use letters, digits, dot, dash and underscore; start with a letter or digit; at most 100 characters.')
-    .refine((name) => !NOT_ON_WINDOWS.test(name), 'Windows cannot have a folder of this name: take one that does not end in a dot and is no device name (CON, NUL, COM1, …).'),
-  /** Prompts per batch_N.jsonl file. */
-  batchSize: z.number().int().min(1).default(10),
-  /** Provider id of Settings; ignored when `baseUrl` is given. */
-  provider: z.string().default('offline'),
-  model: z.string().min(1).default('offline/demo'),
-  baseUrl: z.url().optional(),
-  numWorkers: z.number().int().min(1).max(512).default(4),
-  maxTurns: z.number().int().min(1).max(1000).default(10),
-  /** Only the first N prompts. */
-  maxSamples: z.number().int().min(1).optional(),
-  distribution: z.string().default('default'),
-  reasoningEffort: z.enum(REASONING_EFFORTS).optional(),
-  /** Folder that holds the run's own folder; the engine's default when absent. */
-  outputDir: z.string().optional(),
-});
-export type RunSpec = z.infer<typeof runSpecSchema>;
-export type RunSpecInput = z.input<typeof runSpecSchema>;
+export * from './run-spec.ts';
 
 export const RUN_STATES = ['running', 'pausing', 'paused', 'completed', 'cancelled', 'failed', 'interrupted'] as const;
 export type RunState = (typeof RUN_STATES)[number];
@@ -51,9 +24,20 @@ export const runSummarySchema = z.object({
   spec: runSpecSchema.extend({ runName: z.string() }),
   scripted: z.boolean(),
   outputDir: z.string(),
+  /** Rollouts: rows of the dataset times `spec.rollouts`. */
   total: z.number().int(),
   states: z.record(promptStateSchema, z.number().int()),
+  /** Failed and discarded rollouts by the code of their cause; a filter's name for the latter. */
+  causes: z.record(z.string(), z.number().int()),
+  /** Rollouts whose row an edited dataset no longer has. */
+  removed: z.number().int(),
+  /** What the last resume found in an edited dataset; null when it was as before. */
+  changes: z.object({ added: z.number().int(), removed: z.number().int(), returned: z.number().int(), at: z.number() }).nullable(),
+  /** Of the rollouts that have a reward. */
+  rewards: z.object({ count: z.number().int(), mean: z.number() }).nullable(),
   usage: usageSchema,
+  /** Priced calls of all attempts. */
+  costUsd: z.number(),
   /** Active time over all passes, ms. */
   elapsedMs: z.number(),
   /** Prompts per second over the last minute of activity; null before the first end. */
@@ -68,11 +52,21 @@ export const runSummarySchema = z.object({
 });
 export type RunSummary = z.infer<typeof runSummarySchema>;
 
+/** One rollout of a run. `index` counts rollouts: its row of the dataset is index / spec.rollouts, rounded down. */
 export const promptItemSchema = z.object({
   index: z.number().int(),
+  promptIndex: z.number().int(),
+  rollout: z.number().int(),
   prompt: z.string(),
   state: promptStateSchema,
   reason: z.string().nullable(),
+  /** Code of the reason of a failed or discarded one. */
+  cause: z.string().nullable(),
+  /** The same request would not fail again for sure: a resume runs it. */
+  retryable: z.boolean(),
+  /** Its row is no longer in the dataset. */
+  removed: z.boolean(),
+  reward: z.number().nullable(),
   trajectoryId: z.string().nullable(),
 });
 export type PromptItem = z.infer<typeof promptItemSchema>;
@@ -120,14 +114,21 @@ export const runsContract = {
   start: base.input(runSpecSchema).output(byId),
   /** Lets running prompts end, takes no new ones. */
   pause: base.input(byId).output(runSummarySchema),
-  /** Runs what is pending, failed or cancelled; nothing else. */
-  resume: base.input(byId).output(runSummarySchema),
+  /**
+   * Runs what is pending, cancelled, or failed and retryable; nothing else. An edited dataset is matched by the content of its rows:
+   * changed and new ones run, removed ones do not.
+   */
+  resume: base
+    .input(byId.extend({ /** The run's budget from now on; null takes it away. */ budgetUsd: z.number().positive().nullable().optional() }))
+    .output(runSummarySchema),
+  /** Makes all failed or all discarded rollouts (or those of `indices`) pending again, whatever their cause, and resumes. */
+  retry: base.input(z.object({ id: z.string(), what: z.enum(['failed', 'discarded']), indices: z.array(z.number().int()).max(10_000).optional() })).output(runSummarySchema),
   /** Stops running prompts now. They can be resumed later. */
   cancel: base.input(byId).output(runSummarySchema),
   /** Removes a run that is not running, with its trajectories; output files stay. */
   remove: base.input(byId).output(z.object({ removed: z.number().int() })),
   prompts: base
-    .input(z.object({ id: z.string(), after: z.number().int().default(-1), limit: z.number().int().min(1).max(500).default(100), states: z.array(promptStateSchema).optional() }))
+    .input(z.object({ id: z.string(), after: z.number().int().default(-1), limit: z.number().int().min(1).max(500).default(100), states: z.array(promptStateSchema).optional(), cause: z.string().optional() }))
     .output(z.object({ items: z.array(promptItemSchema), more: z.boolean() })),
   watch: base.input(byId).output(eventIterator(runEventSchema)),
   /** Choices for the form. */

@@ -1,8 +1,38 @@
 import { z } from 'zod';
 import { base } from './base.ts';
+import { priceSchema } from './spend.ts';
 
 export const THEMES = ['system', 'light', 'dark'] as const;
 export const LANGUAGES = ['system', 'en', 'zh-CN'] as const;
+
+export const ROUTING_SORTS = ['price', 'throughput', 'latency'] as const;
+/** Which of OpenRouter's providers may answer; the names are those of their `provider` request object. */
+export const routingSchema = z.object({
+  order: z.array(z.string()).optional(),
+  only: z.array(z.string()).optional(),
+  ignore: z.array(z.string()).optional(),
+  quantizations: z.array(z.string()).optional(),
+  sort: z.enum(ROUTING_SORTS).optional(),
+  allow_fallbacks: z.boolean().optional(),
+  require_parameters: z.boolean().optional(),
+  data_collection: z.enum(['allow', 'deny']).optional(),
+});
+export type Routing = z.infer<typeof routingSchema>;
+
+/** What a person allows a provider, and who answers in its place; null = no limit, none. */
+export const providerLimitsSchema = z.object({
+  /** Tokens; for servers that do not say. */
+  contextLength: z.number().nullable(),
+  /** Requests at the same time. */
+  concurrency: z.number().nullable(),
+  requestsPerMinute: z.number().nullable(),
+  tokensPerMinute: z.number().nullable(),
+  /** `provider/model id` that answers when this one fails with 429, 5xx or a broken connection. */
+  fallback: z.string().nullable(),
+  /** For OpenRouter only. */
+  routing: routingSchema.nullable(),
+});
+export type ProviderLimits = z.infer<typeof providerLimitsSchema>;
 
 export const providerSchema = z.object({
   id: z.string(),
@@ -18,6 +48,7 @@ export const providerSchema = z.object({
   scripted: z.boolean(),
   /** Known from the start: it can be reset, not removed. */
   builtIn: z.boolean().optional(),
+  limits: providerLimitsSchema,
 });
 export type Provider = z.infer<typeof providerSchema>;
 
@@ -41,6 +72,8 @@ export const providerInputSchema = z.object({
   defaultModel: z.string().nullable().default(null),
   /** Absent = keep, empty = forget. */
   apiKey: z.string().optional(),
+  /** Absent = keep. */
+  limits: providerLimitsSchema.optional(),
 });
 
 export const providerTestSchema = z.object({
@@ -54,9 +87,29 @@ export const providerTestSchema = z.object({
 });
 export type ProviderTest = z.infer<typeof providerTestSchema>;
 
-/** `contextLength` in tokens; null when the server does not say. */
-export const modelInfoSchema = z.object({ id: z.string(), contextLength: z.number().int().nullable() });
+export const modelInfoSchema = z.object({
+  id: z.string(),
+  /** Tokens; null when the server does not say. */
+  contextLength: z.number().int().nullable(),
+  /** USD for a million tokens, where the list of models has prices. */
+  prices: priceSchema.optional(),
+});
 export type ModelInfo = z.infer<typeof modelInfoSchema>;
+
+export const LOCAL_SERVERS = ['ollama', 'lmstudio', 'vllm', 'sglang', 'llamacpp', 'other'] as const;
+/** A model server that was found on this machine. */
+export const localServerSchema = z.object({
+  kind: z.enum(LOCAL_SERVERS),
+  /** What it is called, e.g. "Ollama"; host and port for an unknown kind. */
+  name: z.string(),
+  baseUrl: z.string(),
+  models: z.array(modelInfoSchema),
+  /** It answers only with a key. */
+  needsKey: z.boolean(),
+  /** The provider that has this address already. */
+  provider: z.string().nullable(),
+});
+export type LocalServer = z.infer<typeof localServerSchema>;
 
 export const settingsContract = {
   get: base.output(settingsSchema),
@@ -68,4 +121,6 @@ export const settingsContract = {
     .input(z.object({ id: z.string().optional(), baseUrl: z.url().optional(), apiKey: z.string().optional() }))
     .output(providerTestSchema),
   models: base.input(z.object({ provider: z.string() })).output(z.object({ models: z.array(modelInfoSchema) })),
+  /** Asks the ports of this machine on which model servers are usually found. */
+  findLocal: base.output(z.object({ servers: z.array(localServerSchema) })),
 };

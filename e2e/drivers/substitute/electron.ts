@@ -5,7 +5,7 @@
 import { SubstituteApp } from './app.ts';
 import { connect } from './link.ts';
 import type { BrowserSide, MainSide } from './link.ts';
-import { SubstituteMenu, makeDialogs, makeNativeTheme, makeProtocol, makeSafeStorage, makeSession } from './system.ts';
+import { SubstituteMenu, makeDialogs, makeNativeTheme, makeNotification, makeProtocol, makeSafeStorage, makeSession, makeTray } from './system.ts';
 import { SubstituteMessageChannel } from './ports.ts';
 import { NotModelledError, strict } from './strict.ts';
 import { EventEmitter } from 'node:events';
@@ -86,6 +86,8 @@ export const shell = appShell;
 export const safeStorage = makeSafeStorage(settings.storageBackend);
 export const nativeTheme = makeNativeTheme();
 export const Menu = strict('Menu', SubstituteMenu);
+export const Tray = makeTray(() => substituteApp.isReady(), (call, args) => void remote.recorded(call, args));
+export const Notification = makeNotification((call, args) => void remote.recorded(call, args));
 
-const electron = { app, BrowserWindow, ipcMain, MessageChannelMain, utilityProcess, protocol, session, dialog, shell, safeStorage, nativeTheme, Menu };
+const electron = { app, BrowserWindow, ipcMain, MessageChannelMain, utilityProcess, protocol, session, dialog, shell, safeStorage, nativeTheme, Menu, Notification, Tray };
 export default electron;

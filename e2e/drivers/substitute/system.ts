@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import type { Dialog, MenuItemConstructorOptions, MessageBoxOptions, NativeTheme, Protocol, SafeStorage, Session, Shell } from 'electron';
+import type { Dialog, MenuItemConstructorOptions, MessageBoxOptions, NativeTheme, Notification, NotificationConstructorOptions, Protocol, SafeStorage, Session, Shell, Tray } from 'electron';
 import { NotModelledError, strict, StrictEmitter } from './strict.ts';
 
 type Record_ = (call: string, args: unknown[]) => void;
@@ -69,6 +70,71 @@ export function makeDialogs(record: Record_) {
     },
   } satisfies Pick<Shell, 'openExternal'>);
   return { dialog, shell };
+}
+
+/** Notifications that tell the driver of themselves; specs press one by hand, through `shown`. */
+export function makeNotification(record: Record_) {
+  class SubstituteNotification extends StrictEmitter implements Pick<Notification, 'show' | 'title' | 'body'> {
+    static readonly shown: SubstituteNotification[] = [];
+    readonly title: string;
+    readonly body: string;
+
+    constructor({ title = '', body = '', ...rest }: NotificationConstructorOptions) {
+      super('Notification', ['show', 'click', 'close']);
+      const [other] = Object.keys(rest);
+      if (other !== undefined) throw new NotModelledError(`the option ${other} of Notification`);
+      this.title = title;
+      this.body = body;
+    }
+
+    static isSupported(): boolean {
+      return true;
+    }
+
+    show(): void {
+      SubstituteNotification.shown.push(this);
+      record('Notification.show', [this.title, this.body]);
+      this.emit('show', {});
+    }
+  }
+  return strict('Notification', SubstituteNotification);
+}
+
+/** Icons in a tray that nobody sees: they tell the driver of themselves, and specs press what is in their menu, through `shown`. */
+export function makeTray(isReady: () => boolean, record: Record_) {
+  class SubstituteTray extends StrictEmitter implements Pick<Tray, 'setToolTip' | 'destroy' | 'isDestroyed'> {
+    static readonly shown: SubstituteTray[] = [];
+    menu: SubstituteMenu | null = null;
+    toolTip = '';
+
+    constructor(image: string) {
+      super('Tray', ['click']);
+      if (!isReady()) throw new Error('Cannot create Tray before app is ready');
+      if (!existsSync(image)) throw new Error(`Failed to load image from path '${image}'`);
+      SubstituteTray.shown.push(this);
+      record('Tray', [image]);
+    }
+
+    setToolTip(text: string): void {
+      this.toolTip = text;
+    }
+
+    setContextMenu(menu: SubstituteMenu | null): void {
+      this.menu = menu;
+    }
+
+    destroy(): void {
+      const at = SubstituteTray.shown.indexOf(this);
+      if (at === -1) return;
+      SubstituteTray.shown.splice(at, 1);
+      record('Tray.destroy', []);
+    }
+
+    isDestroyed(): boolean {
+      return !SubstituteTray.shown.includes(this);
+    }
+  }
+  return strict('Tray', SubstituteTray);
 }
 
 /** AES with a key that everybody knows: what is stored looks encrypted and can be read again by the next start. */

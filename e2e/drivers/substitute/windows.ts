@@ -140,13 +140,14 @@ export class Windows {
 
     class SubstituteWindow
       extends StrictEmitter
-      implements Pick<BrowserWindow, 'id' | 'loadURL' | 'show' | 'focus' | 'isMinimized' | 'restore' | 'isDestroyed' | 'isVisible' | 'close' | 'setBackgroundColor'>
+      implements Pick<BrowserWindow, 'id' | 'loadURL' | 'show' | 'focus' | 'isFocused' | 'isMinimized' | 'restore' | 'isDestroyed' | 'isVisible' | 'close' | 'setBackgroundColor'>
     {
       readonly id = nextId();
       readonly webContents: WebContents;
       readonly options: BrowserWindowConstructorOptions;
       private readonly opened: Promise<void>;
       private visible: boolean;
+      private focused = true;
 
       constructor(options: BrowserWindowConstructorOptions = {}) {
         super('BrowserWindow', ['ready-to-show', 'closed', 'show']);
@@ -183,7 +184,17 @@ export class Windows {
         this.emit('show');
       }
 
-      focus(): void {}
+      focus(): void {
+        this.focused = true;
+      }
+
+      isFocused(): boolean {
+        return this.focused;
+      }
+
+      blur(): void {
+        this.focused = false;
+      }
 
       restore(): void {}
 

@@ -1,8 +1,9 @@
-import AxeBuilder from '@axe-core/playwright';
-import type { Page } from '@playwright/test';
 import { expect } from '../../drivers/browser-mode.ts';
 import { test as emptyTest } from '../../drivers/browser-mode.ts';
+import { expectAccessible } from '../../fixtures/axe.ts';
 import { DEMO_RUN, demoTest } from '../../fixtures/browser-homes.ts';
+import { callTool, gated, say, together } from '../../fakes/steps.ts';
+import { chatTest, conversation, message, newChat, sendMessage, session } from '../../fixtures/chats.ts';
 import { goTo, openNewRun, pickFile, runState, startDemoRun, trajectoryRows } from '../../fixtures/page.ts';
 import { startFakeModel } from '../../fakes/fake-model.ts';
 
@@ -11,6 +12,7 @@ const MIXED_FILE = '{"prompt": "Good"}\n{"prompt": 1}\n{"question": "no"}\n';
 // With motion, colours would be judged half way through a transition.
 emptyTest.use({ contextOptions: { reducedMotion: 'reduce' } });
 demoTest.use({ contextOptions: { reducedMotion: 'reduce' } });
+chatTest.use({ contextOptions: { reducedMotion: 'reduce' } });
 
 /** With a provider "Teacher" that refuses its key; the fixture is its id. */
 const refusedTest = demoTest.extend<{ provider: string }>({
@@ -21,20 +23,6 @@ const refusedTest = demoTest.extend<{ provider: string }>({
     await fake.close();
   },
 });
-
-/** Looks at the page as it stands, light and dark, for what axe finds serious or critical. */
-async function expectAccessible(page: Page, state: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await expect(page.locator('html')).toHaveAttribute('data-theme', colorScheme);
-    const { violations } = await new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] }).analyze();
-    const grave = violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)} (${node.failureSummary?.split('\n')[1]?.trim() ?? ''})`));
-    expect(grave, `${state}, ${colorScheme}`).toEqual([]);
-  }
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-}
 
 // Bug in all of these: something cannot be read or worked by people who do not see it as others do.
 emptyTest('an empty Talaria and the new-run form', async ({ page }) => {
@@ -106,6 +94,13 @@ refusedTest('runs: list, finished, stopped', async ({ page, mode, provider }) =>
   await expect(runState(page)).toHaveText('completed');
   await expect(page.getByRole('heading', { name: 'Why they did not complete' })).toBeVisible();
   await expectAccessible(page, 'run, finished');
+  const [one, other] = (await client.runs.list()).items.map(({ id }) => id);
+  await page.goto(`${mode.address}#/batch/${other}/report`);
+  await expect(page.getByRole('region', { name: 'Definition (run.yaml)' })).toBeVisible();
+  await expectAccessible(page, 'report of a run');
+  await page.goto(`${mode.address}#/batch/compare?a=${other}&b=${one}`);
+  await expect(page.getByRole('group', { name: 'Who solved what' })).toBeVisible();
+  await expectAccessible(page, 'two runs compared');
   await goTo(page, 'Batch');
   await page.getByRole('link', { name: 'stopped-run' }).click();
   await expect(runState(page)).toHaveText('stopped');
@@ -122,6 +117,37 @@ refusedTest('settings and the dialog of a provider', async ({ page, provider }) 
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await expect(page.getByRole('dialog').getByLabel('Name')).toHaveAttribute('aria-invalid', 'true');
   await expectAccessible(page, 'provider dialog');
+});
+
+chatTest('chats: new, running, asking, failed, with commands and dialogs', async ({ chat: page, fake }) => {
+  await expectAccessible(page, 'new chat');
+  await message(page).fill('/');
+  await expect(page.getByRole('listbox', { name: 'Commands' })).toBeVisible();
+  await expectAccessible(page, 'commands');
+  fake.script(together(callTool('terminal', { command: 'echo one' })), together(say(['Half of it', ' and the rest']), gated('rest', 1)));
+  await sendMessage(page, 'Work on it');
+  await expect(conversation(page).getByText('Half of it')).toBeVisible();
+  await message(page).fill('and then');
+  await message(page).press('Enter');
+  await expect(page.getByRole('list', { name: 'Waiting messages' })).toBeVisible();
+  await expectAccessible(page, 'chat, running');
+  await newChat(page);
+  fake.script(callTool('clarify', { question: 'Which one?', choices: ['left', 'right'] }));
+  await sendMessage(page, 'Ask me');
+  await expect(session(page, 'Ask me').getByRole('img', { name: 'waits for your answer' })).toBeVisible();
+  await expectAccessible(page, 'chat, asking');
+  await newChat(page);
+  fake.script({ fault: { kind: 'status', status: 401 } });
+  await sendMessage(page, 'Fail');
+  await expect(session(page, 'Fail').getByRole('img', { name: 'failed' })).toBeVisible();
+  await expectAccessible(page, 'chat, failed');
+  await page.getByRole('button', { name: /^Model: / }).click();
+  await expect(page.getByRole('option', { name: /teacher-large/ })).toBeVisible();
+  await expectAccessible(page, 'model picker');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: /^Tools: / }).click();
+  await expect(page.getByRole('checkbox', { name: /terminal/ })).toBeVisible();
+  await expectAccessible(page, 'tools');
 });
 
 demoTest('the palette and the sheet of keys', async ({ page }) => {

@@ -1,7 +1,10 @@
+import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../../drivers/browser-mode.ts';
 import { dropFile, openNewRun, pickFile } from '../../fixtures/page.ts';
 
 const BOM = '\ufeff';
+
+const dataset = (page: Page): Locator => page.getByRole('region', { name: 'Dataset' });
 
 /** Every line of it is one case; the numbers below count from 1 and include the blank lines. */
 const HARD_FILE = [
@@ -27,11 +30,11 @@ test('a file with BOM, CRLF, blank, broken and doubled lines shows its rows and 
   await expect(page.getByText('1 duplicate, kept')).toBeVisible();
   await expect(page.getByText('2 blank lines')).toBeVisible();
   await expect(page.getByRole('tab', { name: 'Prompts 4' })).toBeVisible();
-  await expect(page.getByRole('listitem')).toHaveText([/^1First$/, /^3Second$/, /^8First$/, /^11第三个$/]);
+  await expect(dataset(page).getByRole('listitem')).toHaveText([/^1First$/, /^3Second$/, /^8First$/, /^11第三个$/]);
   await expect(page.getByRole('button', { name: 'Run 4 prompts' })).toBeEnabled();
 
   await page.getByRole('tab', { name: 'Refused lines 5' }).click();
-  await expect(page.getByRole('listitem')).toHaveText([
+  await expect(dataset(page).getByRole('listitem')).toHaveText([
     /^4Not valid JSON at column 12: a value was expected, not "b"\..*broken/,
     /^5There is no "prompt" in this row; its columns are "question"\./,
     /^6"prompt" must be a text; here it is a number\./,
@@ -49,7 +52,7 @@ for (const [name, encode] of [
     await openNewRun(page);
     await pickFile(page, 'wide.jsonl', encode('{"prompt": "Grüße"}\r\n{"prompt": "统计日志"}\r\n'));
     await expect(page.getByText(name, { exact: true })).toBeVisible();
-    await expect(page.getByRole('listitem')).toHaveText([/Grüße/, /统计日志/]);
+    await expect(dataset(page).getByRole('listitem')).toHaveText([/Grüße/, /统计日志/]);
     await expect(page.getByRole('button', { name: 'Run 2 prompts' })).toBeEnabled();
   });
 }
@@ -67,18 +70,70 @@ test('a dropped file is read as a picked one', async ({ page }) => {
 // Bug: a run without prompts can be started, or a useless file is answered with silence.
 test('a file without one valid row says so, and cannot be run', async ({ page }) => {
   await openNewRun(page);
-  for (const [file, content, says] of [
-    ['rows.jsonl', '\n{"question": "a"}\n{"question": "b"}\n', 'rows.jsonl holds no valid row. Line 2: There is no "prompt" in this row; its columns are "question".'],
-    ['table.csv', 'id,prompt\n1,hello\n', 'table.csv looks like a CSV table.'],
-    ['array.json', '[{"prompt": "a"}]\n', 'array.json is a JSON array.'],
-    ['empty.jsonl', '', 'empty.jsonl is empty.'],
-  ] as const) {
-    await pickFile(page, file, content);
-    await expect(page.getByRole('status').filter({ hasText: says })).toBeVisible();
-    await expect(page.getByRole('button', { name: /^Run/ })).toBeDisabled();
-  }
+  const run = page.getByRole('button', { name: /^Run (?:prompts|\d)/ });
+  await pickFile(page, 'empty.jsonl', '');
+  await expect(page.getByRole('status').filter({ hasText: 'empty.jsonl is empty.' })).toBeVisible();
+  await expect(run).toBeDisabled();
+  await pickFile(page, 'sheet.xlsx', 'PK\u0003\u0004 and so on');
+  await expect(page.getByRole('status').filter({ hasText: 'sheet.xlsx is a ZIP archive or spreadsheet' })).toBeVisible();
+  await pickFile(page, 'broken.jsonl', '\n{"prompt": }\n');
+  await expect(page.getByRole('tab', { name: 'Refused lines 1' })).toHaveAttribute('aria-selected', 'true');
+  await expect(dataset(page).getByRole('listitem')).toHaveText([/^2Not valid JSON at column 12/]);
+  await expect(run).toBeDisabled();
+  await page.getByRole('button', { name: 'Other file' }).click();
   await pickFile(page, 'good.jsonl', '{"prompt": "Good"}\n');
   await expect(page.getByRole('button', { name: 'Run 1 prompt', exact: true })).toBeEnabled();
+});
+
+// Bug: a table with columns of other names cannot be used without a script, or what was said of one file is kept for the next.
+test('columns of other names are mapped, and the rows follow', async ({ page, mode }) => {
+  await openNewRun(page);
+  await pickFile(page, 'table.csv', 'nr,ask,gold\n1,"What, is 2+2?",4\n2,What is 3+3?,6\n');
+  await expect(page.getByRole('status').filter({ hasText: 'table.csv has no column that prompts could be taken from: its columns are "nr", "ask", "gold".' })).toBeVisible();
+  await expect(page.getByRole('tab', { name: 'Columns 3' })).toHaveAttribute('aria-selected', 'true');
+  await expect(page.getByRole('button', { name: /^Run (?:prompts|\d)/ })).toBeDisabled();
+  await page.getByRole('combobox', { name: 'Column for prompt' }).click();
+  await page.getByRole('option', { name: /^ask/ }).click();
+  const first = page.getByRole('region', { name: 'The first row as it will run' });
+  await expect(first).toContainText('What, is 2+2?');
+  await page.getByRole('combobox', { name: 'Column for answer' }).click();
+  await page.getByRole('option', { name: /^gold/ }).click();
+  await expect(first.getByText('answer')).toBeVisible();
+  await page.getByRole('tab', { name: 'Prompts 2' }).click();
+  await expect(dataset(page).getByRole('listitem')).toHaveText([/^2What, is 2\+2\?4$/, /^3What is 3\+3\?6$/]);
+  await expect(page.getByRole('button', { name: 'Run 2 prompts' })).toBeEnabled();
+
+  // the run has them as they were seen
+  await page.getByRole('combobox', { name: 'Provider' }).click();
+  await page.getByRole('option', { name: /^Offline demo/ }).click();
+  await page.getByRole('button', { name: 'Run 2 prompts' }).click();
+  await expect(page.getByRole('region', { name: 'Numbers' })).toBeVisible();
+  const client = await mode.client();
+  const { items } = await client.runs.list();
+  expect(items[0]!.spec).toMatchObject({ columns: { prompt: 'ask', answer: 'gold' } });
+  const prompts = await client.runs.prompts({ id: items[0]!.id });
+  expect(prompts.items.map((p) => p.prompt)).toEqual(['What, is 2+2?', 'What is 3+3?']);
+});
+
+// Bug: a published benchmark is taken for a plain file, or its shape cannot be changed.
+test('a published shape is found and can be changed', async ({ page }) => {
+  await openNewRun(page);
+  const row = { question: 'Ann has 2 pears and buys 3. How many has she?', answer: 'She has 2 and buys 3.\n#### 5' };
+  await pickFile(page, 'grade.json', JSON.stringify([row, row], null, 1));
+  const shape = page.getByRole('combobox', { name: 'Shape of the rows' });
+  await expect(shape).toHaveText('GSM8K (found)');
+  await expect(page.getByText('JSON list', { exact: true })).toBeVisible();
+  await expect(dataset(page).getByRole('listitem')).toHaveText([/^1Ann has 2 pears[^]*####[^]*5$/, /^2Ann/]);
+  await shape.click();
+  await page.getByRole('option', { name: /^HumanEval/ }).click();
+  await expect(page.getByRole('status').filter({ hasText: 'is not shaped like HumanEval: it lacks "prompt", "test", "entry_point".' })).toBeVisible();
+  await expect(page.getByRole('button', { name: /^Run (?:prompts|\d)/ })).toBeDisabled();
+  await shape.click();
+  await page.getByRole('option', { name: /^Plain/ }).click();
+  await expect(page.getByRole('button', { name: 'Run 2 prompts' })).toBeEnabled();
+  await page.getByRole('button', { name: 'Other file' }).click();
+  await pickFile(page, 'other.jsonl', '{"prompt": "One"}\n');
+  await expect(shape).toHaveText('Plain (found)');
 });
 
 // Bug: a mistake in the form is told far from its field, or only after the run has started.
@@ -88,10 +143,10 @@ test('mistakes in the form are told at their fields, also those that only the en
   const name = page.getByLabel('Name of the run');
   await name.fill('with a space');
   await expect(name).toHaveAttribute('aria-invalid', 'true');
-  await expect(name).toHaveAccessibleDescription(/Letters, digits, dot, dash and underscore/);
+  await expect(name).toHaveAccessibleDescription(/letters, digits, dot, dash and underscore/);
   const workers = page.getByLabel('Workers');
   await workers.fill('0');
-  await expect(workers).toHaveAccessibleDescription('From 1 to 512.');
+  await expect(workers).toHaveAccessibleDescription('Must be a whole number from 1 to 512, not "0".');
   await workers.fill('2');
   await expect(workers).not.toHaveAttribute('aria-invalid', 'true');
   await page.getByRole('button', { name: 'Run 1 prompt', exact: true }).click();

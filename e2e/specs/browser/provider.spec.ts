@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -46,6 +47,19 @@ async function startRun(page: Page, name: string, prompts: number, workers = 1):
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(name);
 }
 
+/** Listens on the first of these ports that is free: only they are looked at. */
+async function listenOnOneOf(server: Server, ports: readonly number[]): Promise<number> {
+  for (const port of ports) {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    server.once('listening', () => resolve(true)).once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1');
+    const isListening = await promise;
+    server.removeAllListeners('listening').removeAllListeners('error');
+    if (isListening) return port;
+  }
+  throw new Error(`None of the ports ${ports.join(', ')} is free.`);
+}
+
 /** The files of the home that contain a text, as paths inside it. */
 function filesWith(home: string, text: string): string[] {
   return readdirSync(home, { recursive: true, withFileTypes: true })
@@ -83,6 +97,94 @@ test('the test of a provider says OK with the latency, or what is wrong', async 
   await dialog.getByLabel('Base URL').fill('no address');
   await expect(dialog.getByLabel('Base URL')).toHaveAttribute('aria-invalid', 'true');
   await expect(check).toBeDisabled();
+});
+
+// Bug: limits that were set are not kept, a wrong one is refused without a word, or the fallback is never asked.
+test('limits and a fallback: wrong ones are said by their field, right ones hold', async ({ page, fake, home }) => {
+  const spare = await startFakeModel({ models: ['spare-1'], respond: () => say('From the spare.') });
+  try {
+    writeFileSync(join(home, 'config.yaml'), `providers:\n  spare:\n    name: Spare\n    base_url: ${spare.url}\n`);
+    await page.reload();
+    await addProvider(page, fake.url, KEY, true);
+    const dialog = page.getByRole('dialog', { name: 'Add a provider' });
+    await dialog.getByRole('button', { name: 'Limits and fallback' }).click();
+    await dialog.getByLabel('Requests at the same time').fill('0');
+    await expect(dialog.getByText('At least 1, or nothing for no limit.')).toBeVisible();
+    await dialog.getByLabel('Requests at the same time').fill('1');
+    await dialog.getByLabel('Fallback').fill('nowhere/x');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(dialog.getByText(/no provider "nowhere"/)).toBeVisible();
+    await dialog.getByLabel('Fallback').fill('spare/');
+    await page.getByRole('option', { name: 'spare/spare-1' }).click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(dialog).toBeHidden();
+    expect(readFileSync(join(home, 'config.yaml'), 'utf8')).toMatch(/teacher:[\s\S]*concurrency: 1\n\s+fallback: spare\/spare-1/);
+
+    fake.respond(() => fail(429, { retryAfter: 300 }));
+    await startRun(page, 'saved', 3, 3);
+    await expect(runState(page)).toHaveText('completed', { timeout: 20_000 });
+    expect(spare.counts.chats).toBe(3);
+    expect(fake.counts).toMatchObject({ chats: 1, mostOpen: 1 });
+
+    await goTo(page, 'Settings');
+    await page.getByRole('button', { name: 'Change Teacher' }).click();
+    const change = page.getByRole('dialog', { name: 'Change Teacher' });
+    await expect(change.getByLabel('Fallback')).toHaveValue('spare/spare-1');
+    await expect(change.getByLabel('Requests at the same time')).toHaveValue('1');
+  } finally {
+    await spare.close();
+  }
+});
+
+// Bug: routing is offered for servers that refuse it, or lost on saving.
+test('OpenRouter has a routing of its own', async ({ page, home }) => {
+  await goTo(page, 'Settings');
+  await page.getByRole('button', { name: 'Change OpenAI' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Limits and fallback' }).click();
+  await expect(page.getByRole('dialog').getByText('OpenRouter routing')).toHaveCount(0);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Change OpenRouter' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Change OpenRouter' });
+  await dialog.getByRole('button', { name: 'Limits and fallback' }).click();
+  await dialog.getByLabel('First try').fill('anthropic, deepinfra');
+  await dialog.getByRole('combobox', { name: 'Prefer' }).click();
+  await page.getByRole('option', { name: 'the cheapest' }).click();
+  await dialog.getByText('Only providers that keep no prompts').click();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog).toBeHidden();
+  const yaml = readFileSync(join(home, 'config.yaml'), 'utf8');
+  expect(yaml).toContain('data_collection: deny');
+  expect(yaml).toMatch(/order:\s+- anthropic\s+- deepinfra/);
+  await page.getByRole('button', { name: 'Change OpenRouter' }).click();
+  await dialog.getByRole('button', { name: 'Reset to the defaults' }).click();
+  await expect(dialog).toBeHidden();
+  expect(readFileSync(join(home, 'config.yaml'), 'utf8')).not.toContain('anthropic');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(() => readFileSync(join(home, 'config.yaml'), 'utf8')).toContain('anthropic');
+});
+
+// Bug: a server that runs on this machine has to be typed in by hand, or is added twice.
+test('local servers are found and added', async ({ page }) => {
+  const local = createHttpServer((request, response) => {
+    const known = request.url === '/v1/models' ? { data: [{ id: 'tiny-1', owned_by: 'vllm', max_model_len: 32_768 }] } : null;
+    response.writeHead(known ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(known ?? {}));
+  });
+  const port = await listenOnOneOf(local, [8081, 8001, 5001, 4891]);
+  try {
+    await goTo(page, 'Settings');
+    await page.getByRole('button', { name: 'Find local servers' }).click();
+    const row = page.getByRole('list', { name: 'Servers on this machine' }).getByRole('listitem').filter({ hasText: `127.0.0.1:${port}` });
+    await expect(row).toContainText('tiny-1 (32.8k)');
+    await row.getByRole('button', { name: 'Add vLLM' }).click();
+    await expect(row.getByText('in the list')).toBeVisible();
+    await row.getByRole('button', { name: /^Change vLLM/ }).click();
+    const dialog = page.getByRole('dialog', { name: /^Change vLLM/ });
+    await expect(dialog.getByLabel('Base URL')).toHaveValue(`http://127.0.0.1:${port}/v1`);
+    await expect(dialog.getByLabel('Default model')).toHaveValue('tiny-1');
+  } finally {
+    local.closeAllConnections();
+    local.close();
+  }
 });
 
 // Bug: a key comes back to the page, or lands in a file that people share.

@@ -46,19 +46,37 @@ test('简体中文 changes every text of every screen', async ({ page, mode, hom
   const { providers } = await client.settings.get();
   const run = (await client.runs.list()).items[0];
   const { distributions } = await client.runs.options();
-  // Why a prompt failed is told in the provider's words.
-  const failures = (await client.runs.prompts({ id: run?.id ?? '', states: ['failed'] })).items.map(({ reason }) => reason);
-  const files = 'prompts.jsonl trajectories.jsonl batch_0.jsonl checkpoint.json statistics.json';
-  const data = [`${home}/exports`, DEMO_RUN, JSON.stringify([providers, run, distributions, failures]), files].join(' ');
+  // Prompts are data, and why one failed is told in the provider's words.
+  const failures = (await client.runs.prompts({ id: run?.id ?? '' })).items.map(({ prompt, reason }) => `${prompt} ${reason}`);
+  const files = 'prompts.jsonl trajectories.jsonl batch_0.jsonl checkpoint.json statistics.json trajectory_samples.jsonl failed_trajectories.jsonl';
+  const commands = '/review';
+  // Names of tools and models are names; what a tool is said to do is written for models.
+  const [tools, prices] = await Promise.all([client.tools.list(), client.spend.prices()]);
+  const data = [`${home}/exports`, DEMO_RUN, JSON.stringify([providers, run, distributions, tools, prices]), ...failures, files, commands].join(' ');
 
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('设置');
   await expectChinese(page, 'settings', data);
-  for (const [hash, heading] of [['#/library', '轨迹'], ['#/batch', '批量'], ['#/batch/new?demo=1', '新建'], [`#/batch/${run?.id}`, DEMO_RUN]] as const) {
+  for (const [hash, heading] of [['#/library', '轨迹'], ['#/batch', '批量'], ['#/batch/new?demo=1', '新建'], [`#/batch/${run?.id}`, DEMO_RUN], [`#/batch/${run?.id}/report`, '结果'], [`#/batch/compare?a=${run?.id}&b=${run?.id}`, '谁解出了什么']] as const) {
     await page.goto(`${mode.address}${hash}`);
     await expect(page.getByRole('main')).toContainText(heading);
     await expect(page.getByRole('main').getByText(/16/).first()).toBeVisible();
     await expectChinese(page, hash, data);
   }
+  for (const [hash, title] of [['#/skills', '技能'], ['#/memory', '记忆'], ['#/reviews', '复盘']] as const) {
+    await page.goto(`${mode.address}${hash}`);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText(title);
+    await expectChinese(page, hash, `${data} MEMORY.md USER.md SKILL.md Claude Code OpenClaw`);
+  }
+  await page.goto(`${mode.address}#/batch/distributions`);
+  await expect(page.getByRole('main')).toContainText('所有工具集，始终提供。');
+  // Toolsets are named in config.yaml.
+  const names = JSON.stringify((await client.distributions.list()).toolsets);
+  await expectChinese(page, 'distributions', `${data} ${names}`);
+  await page.goto(`${mode.address}#/batch`);
+  await page.getByRole('button', { name: '接管 Hermes 批次…' }).click();
+  await expect(page.getByRole('dialog').getByText('填写文件夹后即可查看其中的内容。')).toBeVisible();
+  await expectChinese(page, 'take over', `${data} Hermes Agent`);
+  await page.keyboard.press('Escape');
   await page.goto(`${mode.address}#/library`);
   await page.getByRole('option').filter({ hasText: 'slugify' }).click();
   await expect(page.getByRole('article').first()).toBeVisible();
@@ -77,6 +95,12 @@ test('简体中文 changes every text of every screen', async ({ page, mode, hom
     await page.keyboard.press('Escape');
     await expect(page.getByRole('dialog')).toBeHidden();
   }
+  const chat = await client.chats.create({ provider: 'offline', model: 'offline/demo' });
+  await client.chats.send({ id: chat.session.id, text: '你好', attachments: [], whenBusy: 'queue' });
+  await page.goto(`${mode.address}#/chat/${chat.session.id}`);
+  await expect(page.getByRole('button', { name: '重新回答' }).first()).toBeVisible();
+  const said = `${JSON.stringify(await client.chats.get({ id: chat.session.id }))} ${await page.getByRole('log').innerText()}`;
+  await expectChinese(page, 'chat', `${data} ${said}`);
 });
 
 // Bug: the theme changes only what is drawn later, is forgotten, or fights with the system's.
@@ -113,6 +137,7 @@ test.describe('in a window of 1024×640', () => {
         ['#/batch', /^(New run|新建)/],
         ['#/batch/new?demo=1', /16/],
         [`#/batch/${run?.id}`, /^(Export|导出)$/],
+        ['#/chat', /^(Send|发送)$/],
         ['#/settings', /^(Add a provider|添加)/],
       ] as const;
       await page.reload();

@@ -113,6 +113,14 @@ test('closing the last window quits, except on macOS', async ({ launch }) => {
   expect(existsSync(join(shell.home, 'instance.json'))).toBe(false);
 });
 
+test('a window that is closed while the engine still opens leaves the home free', async ({ launch }) => {
+  test.skip(process.platform === 'darwin', 'an app without windows goes on there');
+  const shell = await launch();
+  await (await firstPage(shell)).close();
+  expect(await shell.exited).toBe(0);
+  expect(existsSync(join(shell.home, 'instance.json'))).toBe(false);
+});
+
 test('a home that another instance holds: says who holds it, quits and leaves the other alone', async ({ launch, driver }) => {
   test.skip(driver === 'electron', 'the dialog is a native one');
   const first = await launch();

@@ -67,18 +67,24 @@ export async function collectNotices(page: Page): Promise<() => Promise<{ state:
 
 /**
  * Runs a statement as the page's own script would, not as the debugger (which is above the content security policy), and
- * answers with the policy's violations of that moment and the value of `result`.
+ * answers with the value of `result` and the policy's violations, once there is one, or after ten seconds without any.
  */
 export function asPageScript(page: Page, statement: string): Promise<{ violations: string[]; result: unknown }> {
   return page.evaluate(`new Promise((resolve) => {
     const violations = [];
-    const note = (event) => violations.push(event.effectiveDirective);
+    let reported;
+    const first = new Promise((done) => { reported = done; });
+    const note = (event) => { violations.push(event.effectiveDirective); reported(); };
     document.addEventListener('securitypolicyviolation', note);
     setTimeout(async () => {
       let result;
       try { result = await (async () => { ${statement} })(); } catch (error) { result = error.name; }
-      // Violations are reported by tasks of their own.
-      setTimeout(() => { document.removeEventListener('securitypolicyviolation', note); resolve({ violations, result }); }, 50);
+      // Violations are reported by tasks of their own; that of a frame comes with its navigation, which may take its time.
+      const limit = setTimeout(reported, 10000);
+      await first;
+      clearTimeout(limit);
+      document.removeEventListener('securitypolicyviolation', note);
+      resolve({ violations, result });
     });
   })`);
 }

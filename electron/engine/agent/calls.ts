@@ -14,18 +14,22 @@ export interface CheckedCall {
 
 /**
  * Makes the calls of one turn runnable where that is safe: names are repaired (case, dashes and spaces, close match), exact
- * duplicates dropped (the first stays), empty arguments become `{}`. Rules: Hermes agent loop, invalid tool name and JSON.
+ * duplicates dropped (the first stays), empty arguments become `{}`, an id that the trajectory has already is made another one.
+ * Rules: Hermes agent loop, invalid tool name and JSON.
  */
-export function checkCalls(calls: readonly ToolCall[], tools: ToolRegistry): CheckedCall[] {
+export function checkCalls(calls: readonly ToolCall[], tools: ToolRegistry, takenIds: ReadonlySet<string> = new Set()): CheckedCall[] {
+  const ids = new Set(takenIds);
   const names = tools.specs.map((s) => s.name);
   const seen = new Set<string>();
   const checked: CheckedCall[] = [];
   for (const original of calls) {
-    const name = repairName(original.name, names);
+    const name = tools.get(original.name) ? original.name : (otherName(original, tools) ?? repairName(original.name, names));
     const call = { ...original, name: name ?? original.name, arguments: original.arguments.trim() === '' ? '{}' : original.arguments };
-    const key = `${call.name}\u0000${call.arguments}`;
+    const key = callKey(call);
     if (seen.has(key)) continue;
     seen.add(key);
+    for (let n = 2; ids.has(call.id); n++) call.id = `${original.id}_${n}`;
+    ids.add(call.id);
     if (name === null) {
       const valid = names.length > 0 ? `Available tools: ${names.join(', ')}.` : 'No tools are available; answer in plain text.';
       checked.push({ call, args: null, problem: 'unknown_tool', message: `Tool '${original.name}' does not exist. ${valid}` });
@@ -39,6 +43,18 @@ export function checkCalls(calls: readonly ToolCall[], tools: ToolRegistry): Che
     );
   }
   return checked;
+}
+
+/** The offered tool that answers to another harness's name for it, or null. */
+function otherName(call: ToolCall, tools: ToolRegistry): string | null {
+  const plain = call.name.trim().toLowerCase();
+  const parsed = parseArguments(call.arguments);
+  return tools.specs.find((spec) => tools.get(spec.name)?.answersTo?.(plain, parsed.ok ? parsed.args : null))?.name ?? null;
+}
+
+/** Equal for calls of the same tool with the same arguments. */
+export function callKey(call: Pick<ToolCall, 'name' | 'arguments'>): string {
+  return `${call.name}\u0000${call.arguments}`;
 }
 
 /** The offered tool that `name` means, or null. */

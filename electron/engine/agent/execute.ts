@@ -1,41 +1,93 @@
-import type { Message } from '#shared/trajectory.ts';
+import type { Attachment, Message } from '#shared/trajectory.ts';
 import { isToolFailure } from '../tools/failure.ts';
 import { runTool } from '../tools/registry.ts';
 import type { ToolContext, ToolRegistry } from '../tools/types.ts';
 import type { CheckedCall } from './calls.ts';
+import { graceAfter } from './grace.ts';
 
 const MAX_PARALLEL = 8;
-/** How long a tool may take to end by itself after an abort. */
-const ABORT_GRACE_MS = 800;
+/** Made once: it would else be made, with a stack, for every turn. */
+const LEFT = new DOMException('Nobody waits for this call any more.', 'AbortError');
+
+/** What all calls of a turn share. */
+export type CallContext = Omit<ToolContext, 'callId' | 'show' | 'onOutput'>;
+
+export type CallEvent =
+  | { type: 'start'; checked: CheckedCall }
+  | { type: 'output'; callId: string; text: string }
+  | { type: 'result'; message: Message };
 
 /** The result message of a call that was not run. */
-export function refusal(checked: CheckedCall, text: string, now: number): Message {
-  return {
-    role: 'tool',
-    content: JSON.stringify({ error: text }),
-    toolCallId: checked.call.id,
-    toolName: checked.call.name,
-    isError: true,
-    createdAt: now,
-  };
+export function refusal(call: CheckedCall['call'], text: string, now: number): Message {
+  return { role: 'tool', content: JSON.stringify({ error: text }), toolCallId: call.id, toolName: call.name, isError: true, createdAt: now };
+}
+
+/** The result of a call of which nothing is known: synthetic, for exports leave such a call out. */
+export function lostResult(call: CheckedCall['call'], text: string, now: number): Message {
+  return { ...refusal(call, text, now), synthetic: true };
+}
+
+function cancelled(call: CheckedCall['call'], now: number): Message {
+  return lostResult(call, `Cancelled by the person: the run was interrupted before ${call.name} had ended.`, now);
 }
 
 /**
- * Runs the calls of one turn, together where all are safe to (read-only, or on different paths), else one after another. Yields one
- * result per call in call order. After an abort every call that has not ended gets a result that says so, within a second.
+ * Runs the calls of one turn, together where all are safe to (read-only, or on different paths), else one after another. Gives one
+ * result per call in call order, and before it what the call says while it runs. After an interrupt every call that has not ended
+ * gets a result that says so, within a second. When the consumer leaves early, what runs is interrupted.
  */
 export async function* executeCalls(
   calls: readonly CheckedCall[],
   tools: ToolRegistry,
-  context: ToolContext,
+  shared: CallContext,
   now: () => number,
-): AsyncGenerator<Message> {
-  const together = calls.length > 1 && canRunTogether(calls, tools);
-  const started: Promise<Message>[] = [];
-  for (let i = 0; i < calls.length; i++) {
-    const ahead = together ? MAX_PARALLEL : 1;
-    for (let j = started.length; j < calls.length && j < i + ahead; j++) started.push(execute(calls[j]!, tools, context, now));
-    yield await started[i]!;
+): AsyncGenerator<CallEvent> {
+  const together = calls.length > 1 && canRunTogether(calls, tools) ? MAX_PARALLEL : 1;
+  const leaving = new AbortController();
+  const context = { ...shared, signal: AbortSignal.any([shared.signal, leaving.signal]) };
+  const results = new Map<number, Message>();
+  let queue: CallEvent[] = [];
+  let wake: () => void = () => undefined;
+  let defect: { error: unknown } | null = null;
+  let begun = 0;
+
+  const say = (callId: string, text: string): void => {
+    const last = queue.at(-1);
+    if (last?.type === 'output' && last.callId === callId) last.text += text;
+    else queue.push({ type: 'output', callId, text });
+    wake();
+  };
+  const begin = (at: number): void => {
+    const checked = calls[at]!;
+    if (!context.signal.aborted) queue.push({ type: 'start', checked });
+    execute(checked, tools, context, say, now)
+      .then((message) => void results.set(at, message))
+      .catch((error: unknown) => (defect = { error }))
+      .finally(() => wake());
+  };
+
+  try {
+    for (let given = 0; given < calls.length; ) {
+      while (begun < calls.length && begun < given + together) begin(begun++);
+      const events = queue;
+      queue = [];
+      yield* events;
+      const message = results.get(given);
+      // what it said while the consumer took the events goes before its result
+      if (queue.length > 0) continue;
+      if (message) {
+        given++;
+        yield { type: 'result', message };
+        continue;
+      }
+      if (defect) throw (defect as { error: unknown }).error;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        if (queue.length > 0 || results.has(given) || defect) resolve();
+      });
+    }
+  } finally {
+    leaving.abort(LEFT);
   }
 }
 
@@ -62,35 +114,38 @@ function normal(path: string): string {
   return path.replace(/\\/g, '/').replace(/\/\.(?=\/|$)/g, '').replace(/^\.\//, '').replace(/\/+/g, '/').replace(/\/$/, '');
 }
 
-async function execute(checked: CheckedCall, tools: ToolRegistry, context: ToolContext, now: () => number): Promise<Message> {
+async function execute(checked: CheckedCall, tools: ToolRegistry, shared: CallContext, say: (callId: string, text: string) => void, now: () => number): Promise<Message> {
   const started = now();
   const { call, args } = checked;
   const tool = tools.get(call.name);
-  if (!tool || !args) return refusal(checked, checked.message ?? 'This call cannot be run.', started);
-  if (context.signal.aborted) return cancelled(checked, started);
-  const content = await Promise.race([runTool(tool, args, context), afterAbort(context.signal)]);
-  if (content === null) return cancelled(checked, now());
-  const isError = isToolFailure(content);
-  return {
-    role: 'tool',
-    content,
-    toolCallId: call.id,
-    toolName: call.name,
-    isError,
-    createdAt: now(),
-    durationMs: now() - started,
+  if (!tool || !args) return refusal(call, checked.message ?? 'This call cannot be run.', started);
+  if (shared.signal.aborted) return cancelled(call, started);
+  const pictures: Attachment[] = [];
+  // after its end a tool has nothing more to say or to show
+  let ended = false;
+  const context: ToolContext = {
+    ...shared,
+    callId: call.id,
+    show: (picture) => void (ended || pictures.push(picture)),
+    onOutput: (text) => void (ended || text === '' || say(call.id, text)),
   };
-}
-
-function cancelled(checked: CheckedCall, now: number): Message {
-  return refusal(checked, `Cancelled: ${checked.call.name} was stopped because the run was interrupted.`, now);
-}
-
-/** Resolves with null when a tool ignores the abort for too long. */
-function afterAbort(signal: AbortSignal): Promise<null> {
-  return new Promise((resolve) => {
-    const arm = () => setTimeout(() => resolve(null), ABORT_GRACE_MS).unref();
-    if (signal.aborted) arm();
-    else signal.addEventListener('abort', arm, { once: true });
-  });
+  const grace = graceAfter(shared.signal);
+  try {
+    const content = await grace.wait(runTool(tool, args, context));
+    ended = true;
+    if (content === null) return cancelled(call, now());
+    return {
+      role: 'tool',
+      content,
+      toolCallId: call.id,
+      toolName: call.name,
+      isError: isToolFailure(content),
+      ...(pictures.length > 0 ? { attachments: pictures } : {}),
+      createdAt: now(),
+      durationMs: now() - started,
+    };
+  } finally {
+    ended = true;
+    grace.dispose();
+  }
 }

@@ -94,8 +94,8 @@ describe('rejected lines', () => {
     const report = await inspectDataset(path);
     expect(report.rows).toBe(2);
     expect(report.preview).toEqual([
-      { index: 0, line: 1, prompt: 'ok' },
-      { index: 1, line: 13, prompt: 'good too' },
+      { index: 0, line: 1, prompt: 'ok', row: {} },
+      { index: 1, line: 13, prompt: 'good too', row: { extra: '[1.5]' } },
     ]);
     expect(report.rejected.map((r) => `${r.line}: ${r.reason}`)).toEqual([
       '2: Not valid JSON at column 17: a text in double quotes was expected, not "}".',
@@ -113,16 +113,16 @@ describe('rejected lines', () => {
     // what a page needs to say the same in another language
     expect(report.rejected.map((r) => [r.code, r.params])).toEqual([
       ['not_json', { column: 17, problem: 'a text in double quotes was expected, not "}"' }],
-      ['no_prompt', { columns: '"text"' }],
-      ['prompt_not_text', { kind: 'number' }],
-      ['prompt_not_text', { kind: 'list' }],
-      ['prompt_empty', {}],
+      ['no_prompt', { column: 'prompt', columns: '"text"' }],
+      ['prompt_not_text', { column: 'prompt', kind: 'number' }],
+      ['prompt_not_text', { column: 'prompt', kind: 'list' }],
+      ['prompt_empty', { column: 'prompt' }],
       ['not_object', { kind: 'list' }],
       ['not_object', { kind: 'string' }],
       ['not_object', { kind: 'null' }],
       ['encoding', { encoding: 'UTF-8', column: 13 }],
       ['not_json', { column: 12, problem: 'a text begins here and is never closed' }],
-      ['prompt_not_text', { kind: 'null' }],
+      ['prompt_not_text', { column: 'prompt', kind: 'null' }],
     ]);
   });
 
@@ -169,15 +169,13 @@ describe('rejected lines', () => {
 
 describe('files that are something else', () => {
   test.each<[string, string | Buffer, string, RegExp]>([
-    ['an array on one line', '[{"prompt":"a"}]', 'a.json', /is a JSON array.*one JSON object/],
-    // its last element stands alone on a line and would pass as the only row
-    ['an array over lines', '[\n  {"prompt":"a"},\n  {"prompt":"b"}\n]', 'b.json', /is a JSON array/],
-    ['CSV', 'prompt,answer\nwhat,that\n', 'c.csv', /looks like a CSV table/],
     ['one document', '{\n "prompt": "a"\n}', 'd.json', /one JSON document over several lines/],
     ['empty', '', 'e.jsonl', /is empty/],
     ['blank lines', '\n\r\n  \n', 'f.jsonl', /is empty/],
-    ['gzip', Buffer.from([0x1f, 0x8b, 8, 0, 0]), 'g.jsonl.gz', /gzip file: unpack/],
-    ['no valid row', '{"text":"a"}\n', 'h.jsonl', /no valid row/],
+    ['a list without rows', '[]', 'l.json', /is empty/],
+    ['a torn gzip', Buffer.from([0x1f, 0x8b, 8, 0, 0]), 'g.jsonl.gz', /is cut off/],
+    ['a spreadsheet', Buffer.from('PK\u0003\u0004 and so on'), 's.xlsx', /spreadsheet.*save the sheet as CSV/],
+    ['xz', Buffer.from('fd377a585a0000', 'hex'), 'x.jsonl', /packed with xz: unpack it/],
   ])('%s is refused with what to do', async (_name, content, name, message) => {
     await expect(inspectDataset(file(content, name))).rejects.toMatchObject({ code: 'invalid', field: 'datasetFile', message: expect.stringMatching(message) as string });
   });
@@ -186,6 +184,13 @@ describe('files that are something else', () => {
     await expect(inspectDataset(dir)).rejects.toMatchObject({ code: 'invalid', message: expect.stringContaining('is a folder') as string });
     await expect(inspectDataset(join(dir, 'none.jsonl'))).rejects.toMatchObject({ code: 'invalid', message: expect.stringContaining('There is no file') as string });
   });
+});
+
+// a run without prompts that starts
+test('a file of lines that are all refused is told to a run by its first, to a person with all of them', async () => {
+  const path = file('\nnonsense\n{"prompt": 5}\n', 'h.jsonl');
+  await expect(rows(path)).rejects.toMatchObject({ code: 'invalid', field: 'datasetFile', message: expect.stringMatching(/no valid row\. Line 2: Not valid JSON/) as string });
+  expect(await inspectDataset(path)).toMatchObject({ rows: 0, rejectedCount: 2, problem: null });
 });
 
 test('further columns are carried, equal rows share a hash whatever the order of their keys, the file has its SHA-256', async () => {

@@ -18,8 +18,8 @@ test('pieces become one file that can be inspected', async () => {
   const first = await service.upload({ name: 'my prompts.jsonl', chunk: base64('{"prompt":"a"}\n{"pro'), last: false });
   expect(first.path).toBeNull();
   const { path } = await service.upload({ uploadId: first.uploadId, name: 'my prompts.jsonl', chunk: base64('mpt":"b"}\n'), last: true });
-  expect(await service.inspect(path!)).toMatchObject({ name: 'my prompts.jsonl', rows: 2 });
-  expect(() => service.inspect('relative.jsonl')).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);
+  expect(await service.inspect({ path: path! })).toMatchObject({ name: 'my prompts.jsonl', rows: 2 });
+  expect(() => service.inspect({ path: 'relative.jsonl' })).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);
 });
 
 // an upload that writes outside its folder, over another one, or without end

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { appendFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import type { DatasetReport } from '#shared/contract/datasets.ts';
-import { inspectDataset } from './dataset.ts';
+import { type DatasetOptions, inspectDataset } from './dataset.ts';
 import { BatchError, systemCode } from './errors.ts';
 
 const MAX_PIECE_BYTES = 1024 * 1024;
@@ -35,10 +35,10 @@ export class DatasetService {
     this.#now = now;
   }
 
-  /** Reads the file and says what is in it. Throws BatchError `invalid`. */
-  inspect(path: string): Promise<DatasetReport> {
+  /** Reads the file and says what is in it and how its columns are understood. Throws BatchError `invalid`. */
+  inspect({ path, ...options }: { path: string } & DatasetOptions, signal?: AbortSignal): Promise<DatasetReport> {
     if (!isAbsolute(path)) throw new BatchError('invalid', `Give the whole path of the dataset file, not "${path}".`, { field: 'datasetFile' });
-    return inspectDataset(path);
+    return inspectDataset(path, options, signal);
   }
 
   /** Takes one piece. The answer to the last one has the stored path. Throws BatchError `invalid` or `unavailable`. */

@@ -1,7 +1,11 @@
-import { BUILT_TOOLSETS } from '../tools/toolsets.ts';
+import { createHash } from 'node:crypto';
+import { availableToolsets } from '../tools/toolsets.ts';
 
 /** Chance in percent that a prompt gets a toolset. Chances are independent and need not add up to anything. */
 export type Distribution = Readonly<Record<string, number>>;
+
+/** People's own distributions, by name, as `distributions:` of config.yaml holds them. */
+export type OwnDistributions = Readonly<Record<string, { description?: string | undefined; toolsets: Distribution }>>;
 
 /** The toolset distributions of Hermes' batch runner, so that its run configurations work unchanged. */
 const DISTRIBUTIONS: Readonly<Record<string, { description: string; toolsets: Distribution }>> = {
@@ -77,18 +81,23 @@ const DISTRIBUTIONS: Readonly<Record<string, { description: string; toolsets: Di
 
 export interface DistributionInfo {
   name: string;
-  /** One sentence for people. */
+  /** One sentence for people; empty for an own one without. */
   description: string;
   toolsets: Distribution;
   /** Toolsets of it that exist here. None: the distribution cannot be used. */
   built: string[];
-  /** Toolsets of it that are skipped because they are not part of this version. */
+  /** Toolsets of it that are skipped because they have no tool here: see `whyMissing` of the toolsets. */
   skipped: string[];
+  /** Of config.yaml. */
+  own: boolean;
 }
 
-/** A distribution that cannot be used: nobody knows its name, or none of its toolsets is built. The message names those that work. */
+/**
+ * A distribution that cannot be used: nobody knows its name, none of its toolsets is built, or its name is also a built-in one's. The
+ * message names those that work.
+ */
 export class DistributionError extends Error {
-  readonly code: 'unknown_distribution' | 'no_built_toolset';
+  readonly code: 'unknown_distribution' | 'no_built_toolset' | 'name_taken';
   constructor(code: DistributionError['code'], message: string) {
     super(message);
     this.name = 'DistributionError';
@@ -96,26 +105,44 @@ export class DistributionError extends Error {
   }
 }
 
-/** All distributions in the order of the table, also those that cannot be used here (`built` is empty). */
-export function listDistributions(): DistributionInfo[] {
-  return Object.entries(DISTRIBUTIONS).map(([name, { description, toolsets }]) => {
+/** Whether a distribution of this name comes with the program: people's own may not be called so. */
+export function isBuiltInDistribution(name: string): boolean {
+  return Object.hasOwn(DISTRIBUTIONS, name);
+}
+
+/**
+ * All distributions in the order of the table, then people's own, also those that cannot be used here (`built` is empty). An own one
+ * with the name of a built-in one is left out: `getDistribution` refuses that name.
+ * @param available toolsets that have a tool in a batch; those that need nothing of the engine when left out.
+ */
+export function listDistributions(available: readonly string[] = availableToolsets({}), own: OwnDistributions = {}): DistributionInfo[] {
+  const isBuilt = (toolset: string): boolean => available.includes(toolset);
+  const info = (name: string, { description = '', toolsets }: OwnDistributions[string], isOwn: boolean): DistributionInfo => {
     const names = Object.keys(toolsets);
-    return { name, description, toolsets, built: names.filter(isBuilt), skipped: names.filter((toolset) => !isBuilt(toolset)) };
-  });
+    return { name, description, toolsets, built: names.filter(isBuilt), skipped: names.filter((toolset) => !isBuilt(toolset)), own: isOwn };
+  };
+  return [
+    ...Object.entries(DISTRIBUTIONS).map(([name, entry]) => info(name, entry, false)),
+    ...Object.entries(own).filter(([name]) => !isBuiltInDistribution(name)).map(([name, entry]) => info(name, entry, true)),
+  ];
 }
 
 /**
  * One distribution by name.
- * @throws DistributionError `unknown_distribution`, or `no_built_toolset` when no tool of it exists here: giving such prompts other
- *   tools in silence would make data that is not what was asked for.
+ * @throws DistributionError `unknown_distribution`; `name_taken` when config.yaml has one of this name beside the built-in one (which of
+ *   them is meant is not for us to guess); `no_built_toolset` when no tool of it exists here: giving such prompts other tools in silence
+ *   would make data that is not what was asked for.
  */
-export function getDistribution(name: string): DistributionInfo {
-  const all = listDistributions();
+export function getDistribution(name: string, available?: readonly string[], own: OwnDistributions = {}): DistributionInfo {
+  if (isBuiltInDistribution(name) && Object.hasOwn(own, name)) {
+    throw new DistributionError('name_taken', `config.yaml has a distribution "${name}", which is also the name of a built-in one. Give yours another name.`);
+  }
+  const all = listDistributions(available, own);
   const usable = all.filter((info) => info.built.length > 0).map((info) => info.name).join(', ');
   const info = all.find((entry) => entry.name === name);
   if (!info) throw new DistributionError('unknown_distribution', `There is no distribution "${name}". These work here: ${usable}.`);
   if (info.built.length === 0) {
-    throw new DistributionError('no_built_toolset', `The distribution "${name}" has only toolsets that are not part of this version (${info.skipped.join(', ')}). These work here: ${usable}.`);
+    throw new DistributionError('no_built_toolset', `The distribution "${name}" has only toolsets that have no tools here (${info.skipped.join(', ')}). These work here: ${usable}.`);
   }
   return info;
 }
@@ -126,14 +153,53 @@ export function getDistribution(name: string): DistributionInfo {
  * the same draws when more toolsets are built.
  * @param random numbers in [0, 1). @throws DistributionError as `getDistribution`.
  */
-export function sampleToolsets(distribution: string, random: () => number): string[] {
-  const { toolsets, built } = getDistribution(distribution);
-  const drawn = Object.entries(toolsets).filter(([, chance]) => random() * 100 < chance).map(([name]) => name);
-  const usable = drawn.filter(isBuilt);
-  if (usable.length > 0) return usable;
-  return [built.reduce((best, name) => ((toolsets[name] ?? 0) > (toolsets[best] ?? 0) ? name : best))];
+export function sampleToolsets(distribution: string, random: () => number, available?: readonly string[], own?: OwnDistributions): string[] {
+  return draw(getDistribution(distribution, available, own), random);
 }
 
-function isBuilt(toolset: string): boolean {
-  return BUILT_TOOLSETS.includes(toolset);
+/**
+ * The numbers in [0, 1) from which the toolsets of one rollout are drawn: made of its place alone, so that neither the number of workers
+ * nor the order in which they come changes anything.
+ */
+export function numbersOf(seed: number | string, promptIndex: number, rollout: number): () => number {
+  let block = Buffer.alloc(0);
+  let blocks = 0;
+  return () => {
+    if (block.length < 4) block = createHash('sha256').update(`${seed}:${promptIndex}:${rollout}:${blocks++}`).digest();
+    const number = block.readUInt32BE() / 2 ** 32;
+    block = block.subarray(4);
+    return number;
+  };
+}
+
+export interface DistributionPreview {
+  draws: number;
+  /** How many of the draws had each toolset; every built toolset is there. */
+  toolsets: { name: string; count: number }[];
+  /** The combinations that came, the most frequent first. */
+  combinations: { toolsets: string[]; count: number }[];
+}
+
+/** What the first `draws` prompts of a run with this seed get. A distribution without a built toolset gives no draws. */
+export function previewDistribution(toolsets: Distribution, { available = availableToolsets({}), draws = 1_000, seed = 0 }: { available?: readonly string[]; draws?: number; seed?: number } = {}): DistributionPreview {
+  const built = Object.keys(toolsets).filter((name) => available.includes(name));
+  if (built.length === 0) return { draws: 0, toolsets: [], combinations: [] };
+  const counts = new Map(built.map((name) => [name, 0]));
+  const combinations = new Map<string, { toolsets: string[]; count: number }>();
+  for (let i = 0; i < draws; i++) {
+    const drawn = draw({ toolsets, built }, numbersOf(seed, i, 0));
+    for (const name of drawn) counts.set(name, counts.get(name)! + 1);
+    const key = drawn.join(' ');
+    const seen = combinations.get(key);
+    if (seen) seen.count += 1;
+    else combinations.set(key, { toolsets: drawn, count: 1 });
+  }
+  return { draws, toolsets: [...counts].map(([name, count]) => ({ name, count })), combinations: [...combinations.values()].sort((a, b) => b.count - a.count) };
+}
+
+function draw({ toolsets, built }: Pick<DistributionInfo, 'toolsets' | 'built'>, random: () => number): string[] {
+  const drawn = Object.entries(toolsets).filter(([, chance]) => random() * 100 < chance).map(([name]) => name);
+  const usable = drawn.filter((name) => built.includes(name));
+  if (usable.length > 0) return usable;
+  return [built.reduce((best, name) => ((toolsets[name] ?? 0) > (toolsets[best] ?? 0) ? name : best))];
 }

@@ -17,7 +17,7 @@ test('a store that takes nothing any more stops the run with its reason; resume 
     });
     const { id } = await service.start(spec({ datasetFile: dataset(['a', 'b', 'c']) }));
     const stopped = await settled(id);
-    expect(stopped).toMatchObject({ state: 'failed', message: expect.stringMatching(/store could not be written.*Resume/) as string });
+    expect(stopped).toMatchObject({ state: 'paused', message: expect.stringMatching(/store could not be written.*Resume/) as string });
     expect(service.list()).toEqual([stopped]);
     store.db.connection.pragma('query_only = OFF');
     fake.respond(() => good);

@@ -27,20 +27,19 @@ export interface LineOptions {
 }
 
 /**
- * Lines of a file, split at line feeds only, on bytes: U+2028 and others that some readers split at may stand inside a JSON string.
- * Holds one line at a time. An empty remainder after the last line feed is no line.
+ * Lines of a file or a stream, split at line feeds only, on bytes: U+2028 and others that some readers split at may stand inside a JSON
+ * string. Holds one line at a time. An empty remainder after the last line feed is no line.
  */
-export async function* readLines(file: FileHandle, options: LineOptions): AsyncGenerator<ByteLine> {
+export async function* readLines(source: FileHandle | AsyncIterable<Buffer>, options: LineOptions): AsyncGenerator<ByteLine> {
   const { maxBytes, unit, onBytes } = options;
-  let position = options.start;
   let line = 1;
-  let offset = position;
+  let offset = options.start;
   let parts: Buffer[] = [];
   let length = 0;
   const take = (piece: Buffer): void => {
     length += piece.length;
     if (length > maxBytes) parts = [];
-    // the chunk buffer is reused, so what stays must be copied
+    // the chunk's buffer may be reused, so what stays must be copied
     else if (piece.length > 0) parts.push(Buffer.from(piece));
   };
   const finish = (ended: boolean): ByteLine => {
@@ -53,16 +52,12 @@ export async function* readLines(file: FileHandle, options: LineOptions): AsyncG
     return done;
   };
 
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-  let carried = 0;
-  for (;;) {
-    const { bytesRead } = await file.read(chunk, carried, CHUNK_BYTES - carried, position);
-    if (bytesRead === 0) break;
-    position += bytesRead;
-    onBytes?.(chunk.subarray(carried, carried + bytesRead));
-    const filled = carried + bytesRead;
+  let carried: Buffer | null = null;
+  for await (const piece of 'read' in source ? chunksOf(source, options.start) : skipFirst(source, options.start)) {
+    onBytes?.(piece);
+    const chunk: Buffer = carried === null ? piece : Buffer.concat([carried, piece]);
     // half of a UTF-16 unit waits for its other half
-    const usable = filled - (filled % unit.bytes);
+    const usable = chunk.length - (chunk.length % unit.bytes);
     let from = 0;
     for (;;) {
       const at = findLineFeed(chunk, from, usable, unit);
@@ -72,11 +67,30 @@ export async function* readLines(file: FileHandle, options: LineOptions): AsyncG
       from = at + unit.bytes;
     }
     take(chunk.subarray(from, usable));
-    chunk.copyWithin(0, usable, filled);
-    carried = filled - usable;
+    carried = usable < chunk.length ? Buffer.from(chunk.subarray(usable)) : null;
   }
-  if (carried > 0) take(chunk.subarray(0, carried));
+  if (carried !== null) take(carried);
   if (length > 0) yield finish(false);
+}
+
+/** The same buffer over and over. */
+async function* chunksOf(file: FileHandle, start: number): AsyncGenerator<Buffer> {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let position = start; ; ) {
+    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield chunk.subarray(0, bytesRead);
+  }
+}
+
+/** A stream without its first bytes. */
+export async function* skipFirst(stream: AsyncIterable<Buffer>, bytes: number): AsyncGenerator<Buffer> {
+  let left = bytes;
+  for await (const piece of stream) {
+    if (piece.length > left) yield left === 0 ? piece : piece.subarray(left);
+    left = Math.max(0, left - piece.length);
+  }
 }
 
 function findLineFeed(chunk: Buffer, from: number, to: number, unit: LineOptions['unit']): number {

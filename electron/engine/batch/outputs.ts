@@ -1,138 +1,184 @@
 import { appendFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, realpath } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
-import type { PromptState } from '#shared/contract/runs.ts';
-import type { Database } from '../store/database.ts';
+import { join } from 'node:path';
+import { type Database, sqlFor } from '../store/database.ts';
+import { makeFolders } from '../store/folders.ts';
 import { removeParts, writeAtomically } from './atomic.ts';
+import { checkpointJson, checkpointOwner, type PassView } from './checkpoint.ts';
 import { BatchError, systemCode } from './errors.ts';
-import { mergeFiles, reconcileFile, type SurveyedFile } from './reconcile.ts';
-import { batchLine } from './row.ts';
-import type { RunRecord, RunStore } from './run-store.ts';
-import { statisticsJson } from './statistics.ts';
+import { cutTornLine } from './mend.ts';
+import { folderTaken, outputError, outputsIn } from './output-folder.ts';
+import { runYaml } from './plan/run-file.ts';
+import { copyRows, type ExpectedRow, type FileRow, reconcileFile, type SurveyedFile } from './reconcile.ts';
+import { batchLine, batchRowShape } from './row.ts';
+import type { RunRecord } from './run-store.ts';
+import { collectStatistics, statisticsJson } from './statistics.ts';
 import type { Totals } from './totals.ts';
 
 const CHECKPOINT_MS = 1_000;
-const OUTPUT_NAME = /^(?:batch_\d+\.jsonl|trajectories\.jsonl|checkpoint\.json|statistics\.json)$/;
-/** Prompts that are never run again. */
-export const DONE_STATES: readonly PromptState[] = ['completed', 'partial', 'discarded'];
-
-/** What the checkpoint tells of a pass. */
-export interface PassView {
-  states: readonly PromptState[];
-  /** Done before this pass began, by index. */
-  doneBefore: ReadonlySet<number>;
-}
+const RUN_FILE = 'run.yaml';
 
 export interface PassEnd {
-  counts: Readonly<Partial<Record<PromptState, number>>>;
   totals: Totals;
+  /** Active time over all passes. */
   elapsedMs: number;
 }
 
 /**
- * The files of a run in its own folder: `batch_<n>.jsonl` (prompt index / batch size; a line as each kept prompt ends),
- * `trajectories.jsonl`, `checkpoint.json`, `statistics.json`. They repeat what is in the store and can always be made from it.
- * Whatever the file system refuses is thrown as a BatchError `unavailable` that says what to do.
+ * The files of a run in its own folder: `batch_<n>.jsonl` (dataset row / batch size; a line as each kept rollout ends),
+ * `trajectories.jsonl`, `checkpoint.json`, `statistics.json`, `run.yaml`. They repeat what is in the store and can always be made from it.
+ * One object serves one pass. Whatever the file system refuses is thrown as a BatchError `unavailable` that says what to do.
  */
 export class RunOutputs {
   readonly folder: string;
   readonly #db: Database;
-  readonly #store: RunStore;
   readonly #run: RunRecord;
   readonly #now: () => number;
+  readonly #shape: string;
+  /** Batch files that are known to end with a whole line. */
+  readonly #whole = new Set<number>();
   #checkpointAt = 0;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(db: Database, store: RunStore, run: RunRecord, now: () => number) {
+  constructor(db: Database, run: RunRecord, now: () => number) {
     this.folder = run.outputDir;
     this.#db = db;
-    this.#store = store;
     this.#run = run;
     this.#now = now;
+    this.#shape = batchRowShape(run.spec.trajectoryFormat);
   }
 
-  /** Makes the folder this run's own, or proves that it is. Throws BatchError `conflict` when it holds another run. */
+  /**
+   * Makes the folder this run's own, or proves that it is. Reads no rows, however many there are.
+   * Throws BatchError `conflict` when it holds another run.
+   */
   async claim(): Promise<void> {
     await this.#guard(async () => {
-      await mkdir(this.folder, { recursive: true });
+      await makeFolders(this.folder);
       await removeParts(this.folder);
       const owner = await checkpointOwner(this.folder);
       if (owner === this.#run.id) return;
       if (owner !== null || (await outputsIn(this.folder)).length > 0) throw folderTaken(this.folder);
       try {
-        await this.#writeJson('checkpoint.json', this.#checkpoint({ states: [], doneBefore: new Set() }), { exclusive: true });
+        await this.#writeJson('checkpoint.json', checkpointJson(this.#run, { states: [], doneBefore: new Set() }, new Set(), this.#now()), { exclusive: true });
       } catch (error) {
         throw systemCode(error) === 'EEXIST' ? folderTaken(this.folder) : error;
       }
+      await this.writeRunFile({ replace: false });
     });
   }
 
-  /** Brings the batch files in line with the store. */
-  async reconcile(): Promise<SurveyedFile[]> {
-    return this.#guard(async () => {
-      const files: SurveyedFile[] = [];
-      const { batchSize } = this.#run.spec;
-      for (let n = 0; n * batchSize < this.#run.total; n += 1) {
-        const kept = this.#store.kept(this.#run.id, n * batchSize, (n + 1) * batchSize);
-        const rows = new Map(kept.map((k) => [k.index, k.trajectoryId]));
-        files.push(await reconcileFile(this.#batchFile(n), { rows, line: (index) => batchLine(this.#db, rows.get(index)!, index, n) }));
+  /** Writes `run.yaml`. One that a person put there stays unless `replace`. */
+  async writeRunFile({ replace }: { replace: boolean }): Promise<void> {
+    await this.#guard(async () => {
+      try {
+        await writeAtomically(join(this.folder, RUN_FILE), (out) => out.write(runYaml(this.#run.spec)), !replace);
+      } catch (error) {
+        if (systemCode(error) !== 'EEXIST') throw error;
       }
-      return files;
     });
   }
 
-  /** Appends the row of a prompt that has just got a kept disposition in the store. */
+  /**
+   * Appends the row of a rollout that has just got a kept disposition in the store. The first time in a pass that a file is touched, a
+   * last line that was torn is cut, and its row written anew when the store has it.
+   */
   append(index: number, trajectoryId: string): void {
-    const n = Math.floor(index / this.#run.spec.batchSize);
-    const line = batchLine(this.#db, trajectoryId, index, n);
+    const n = this.#batchOf(index);
+    const path = this.#batchFile(n);
     try {
-      appendFileSync(this.#batchFile(n), `${line}\n`);
+      let lines = `${this.#line(index, trajectoryId)}\n`;
+      if (!this.#whole.has(n)) {
+        const torn = cutTornLine(path);
+        const again = torn === null || torn === 'unknown' ? null : this.#indexOf({ prompt_index: torn.promptIndex, rollout: torn.rollout });
+        const row = again === null || again === index || this.#batchOf(again) !== n ? undefined : this.#keptRows(again, again + 1).get(again);
+        if (row) lines = `${this.#line(again!, row.trajectoryId)}\n${lines}`;
+        this.#whole.add(n);
+      }
+      appendFileSync(path, lines);
     } catch (error) {
+      // what was written of it goes at once, or the next time if that fails too
+      this.#whole.delete(n);
+      cutQuietly(path);
+      if (systemCode(error) === '' || systemCode(error).startsWith('SQLITE')) throw error;
       throw outputError(this.folder, error);
     }
   }
 
-  /** Writes the checkpoint, at most once a second (less often for very many prompts) unless forced. */
+  /** Writes the checkpoint, at most once a second (less often for very many rollouts) unless forced. */
   async checkpoint(view: PassView, force = false): Promise<void> {
     const interval = Math.max(CHECKPOINT_MS, this.#run.total / 20);
     if (!force && this.#now() - this.#checkpointAt < interval) return;
     this.#checkpointAt = this.#now();
-    const json = this.#checkpoint(view);
+    const json = checkpointJson(this.#run, view, this.#withoutReasoning(), this.#now());
     const write = this.#writing.then(() => this.#guard(() => this.#writeJson('checkpoint.json', json)));
     this.#writing = write.catch(() => undefined);
     await write;
   }
 
-  /** The end of a pass: all files, in agreement with the store. */
+  #withoutReasoning(): Set<number> {
+    const query = sqlFor.selectFrom('prompts').select('idx').where('run_id', '=', this.#run.id).where('state', '=', 'discarded').where('cause', '=', 'no_reasoning');
+    return new Set(this.#db.all(query).map(({ idx }) => idx));
+  }
+
+  /** The end of a pass: all files, in agreement with the store. Others get their turn between rows, and one row is held at a time. */
   async finish(view: PassView, end: PassEnd): Promise<void> {
-    const files = await this.reconcile();
     await this.#guard(async () => {
-      const rows = await mergeFiles(files, join(this.folder, 'trajectories.jsonl'));
-      const { spec, scripted, total } = this.#run;
-      await this.#writeJson('statistics.json', statisticsJson({ spec, scripted, total, ...end, at: this.#now(), rows }), { indent: 2 });
+      const rows = await this.#merge();
+      const collected = await collectStatistics(this.#db, this.#run);
+      await this.#writeJson('statistics.json', statisticsJson({ run: this.#run, ...end, at: this.#now(), rows, collected }), { indent: 2 });
     });
     await this.checkpoint(view, true);
   }
 
-  #checkpoint({ states, doneBefore }: PassView): Record<string, unknown> {
-    const completed: number[] = [];
-    const stats: Record<string, { processed: number; skipped: number; discarded_no_reasoning: number }> = {};
-    states.forEach((state, index) => {
-      const done = DONE_STATES.includes(state);
-      if (done) completed.push(index);
-      const batch = (stats[String(Math.floor(index / this.#run.spec.batchSize))] ??= { processed: 0, skipped: 0, discarded_no_reasoning: 0 });
-      if (doneBefore.has(index)) batch.skipped += 1;
-      else if (done || state === 'failed') batch.processed += 1;
-      if (state === 'discarded') batch.discarded_no_reasoning += 1;
+  /** Brings the batch files in line with the store, one after the other in their numeric order, and joins them. */
+  async #merge(): Promise<{ written: number; completed: number; partial: number }> {
+    const sum = { written: 0, completed: 0, partial: 0 };
+    const perFile = this.#run.spec.batchSize * this.#run.spec.rollouts;
+    await writeAtomically(join(this.folder, 'trajectories.jsonl'), async (out) => {
+      for (let n = 0; n * perFile < this.#run.total; n += 1) {
+        const { completed, partial } = await copyRows(await this.#reconcile(n, perFile), out);
+        sum.completed += completed;
+        sum.partial += partial;
+      }
     });
-    return {
-      run_name: this.#run.name,
-      completed_prompts: completed,
-      batch_stats: stats,
-      last_updated: new Date(this.#now()).toISOString(),
-      // tells this run from another of the same name
-      run_id: this.#run.id,
-    };
+    return { ...sum, written: sum.completed + sum.partial };
+  }
+
+  async #reconcile(n: number, perFile: number): Promise<SurveyedFile> {
+    const rows = this.#keptRows(n * perFile, (n + 1) * perFile);
+    return reconcileFile(this.#batchFile(n), { rows, shape: this.#shape, indexOf: (row) => this.#indexOf(row), line: (index) => this.#line(index, rows.get(index)!.trajectoryId) });
+  }
+
+  /** Completed and partial rollouts with `from` ≤ index < `to`. */
+  #keptRows(from: number, to: number): Map<number, ExpectedRow> {
+    const rows = this.#db.all(
+      sqlFor
+        .selectFrom('prompts as p')
+        .innerJoin('trajectories as t', 't.id', 'p.trajectory_id')
+        .select(['p.idx', 't.id', 't.reward'])
+        .where('p.run_id', '=', this.#run.id)
+        .where('p.idx', '>=', from)
+        .where('p.idx', '<', to)
+        .where('p.state', 'in', ['completed', 'partial'])
+        .orderBy('p.idx'),
+    );
+    return new Map(rows.map((r) => [r.idx, { trajectoryId: r.id, reward: r.reward ?? 0 }]));
+  }
+
+  #indexOf({ prompt_index: prompt, rollout }: FileRow): number | null {
+    const { rollouts } = this.#run.spec;
+    const fits = Number.isSafeInteger(prompt) && Number.isSafeInteger(rollout) && (rollout as number) >= 0 && (rollout as number) < rollouts;
+    return fits ? (prompt as number) * rollouts + (rollout as number) : null;
+  }
+
+  #line(index: number, trajectoryId: string): string {
+    const { rollouts, trajectoryFormat } = this.#run.spec;
+    const place = { runId: this.#run.id, index, promptIndex: Math.floor(index / rollouts), rollout: index % rollouts, batch: this.#batchOf(index) };
+    return batchLine(this.#db, trajectoryId, place, trajectoryFormat);
+  }
+
+  #batchOf(index: number): number {
+    return Math.floor(index / (this.#run.spec.batchSize * this.#run.spec.rollouts));
   }
 
   #batchFile(n: number): string {
@@ -152,60 +198,10 @@ export class RunOutputs {
   }
 }
 
-/** Throws BatchError `conflict` when the folder holds output files. Makes nothing. */
-export async function refuseTakenFolder(folder: string): Promise<void> {
-  const names = await outputsIn(folder).catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw outputError(folder, error);
-  });
-  if (names.length > 0) throw folderTaken(folder);
-}
-
-/** Throws BatchError `invalid` when the folder is in the one for workspaces, whose contents are removed after each run. */
-export async function refuseInWorkspaces(folder: string, workspaces: string): Promise<void> {
-  const [inner, outer] = await Promise.all([realPlace(folder), realPlace(workspaces)]);
-  const way = relative(outer, inner);
-  if (isAbsolute(way) || way === '..' || way.startsWith(`..${sep}`)) return;
-  throw new BatchError('invalid', `${workspaces} is for the workspaces of rollouts and is cleaned. Choose another output folder.`, { field: 'outputDir' });
-}
-
-/** The path without symbolic links, as far as it exists. */
-async function realPlace(path: string): Promise<string> {
+function cutQuietly(path: string): void {
   try {
-    return await realpath(path);
-  } catch (error) {
-    const parent = dirname(path);
-    return parent === path || systemCode(error) !== 'ENOENT' ? path : join(await realPlace(parent), relative(parent, path));
+    cutTornLine(path);
+  } catch {
+    // the next append tries again
   }
-}
-
-async function outputsIn(folder: string): Promise<string[]> {
-  return (await readdir(folder)).filter((name) => OUTPUT_NAME.test(name));
-}
-
-/** The run that wrote the folder's checkpoint: null when there is none, the empty text when it does not say. */
-async function checkpointOwner(folder: string): Promise<string | null> {
-  try {
-    const value = JSON.parse(await readFile(join(folder, 'checkpoint.json'), 'utf8')) as { run_id?: unknown } | null;
-    return typeof value?.run_id === 'string' ? value.run_id : '';
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null;
-    if (error instanceof SyntaxError) return '';
-    throw error;
-  }
-}
-
-function folderTaken(folder: string): BatchError {
-  return new BatchError('conflict', `${folder} holds the output of another run. Choose another run name or output folder, or move that folder away.`, { field: 'runName' });
-}
-
-function outputError(folder: string, error: unknown): BatchError {
-  const code = systemCode(error);
-  const said = error instanceof Error ? error.message : String(error);
-  const sentence =
-    code === 'ENOSPC' || code === 'EDQUOT' ? `There is no space left on the disk that holds ${folder}. Free some space, then resume the run: nothing is lost.`
-    : ['EACCES', 'EPERM', 'EROFS'].includes(code) ? `${folder} cannot be written. Correct its permissions, then resume the run: nothing is lost.`
-    : ['EEXIST', 'ENOTDIR'].includes(code) ? `${folder} cannot be a folder because a file is in the way. Move that file, or choose another output folder.`
-    : `The output files in ${folder} cannot be written: ${said}. Resume the run when that is mended: nothing is lost.`;
-  return new BatchError('unavailable', sentence, { field: 'outputDir', cause: error });
 }

@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
-import type { PromptItem, PromptState, RunSpec, RunState } from '#shared/contract/runs.ts';
+import { z } from 'zod';
+import { type RunSpec, runSpecSchema, type RunState, type RunSummary } from '#shared/contract/runs.ts';
 import type { ToolStat, Usage } from '#shared/trajectory.ts';
 import { type Database, sqlFor } from '../store/database.ts';
 import type { Tables } from '../store/schema.ts';
-import type { TrajectoryRecorder } from '../trajectories/record.ts';
-import type { DatasetRow } from './dataset.ts';
-import { addAttempt, emptyTotals, type Totals } from './totals.ts';
+import { recoverTrajectories } from '../trajectories/record.ts';
+import { type KeptPrompt, PromptTable } from './queue/prompts.ts';
+import { addAttempt, emptyTotals, parseTotals, type Totals } from './totals.ts';
 
-const PROMPT_SHOWN_CHARS = 2_000;
 const OPEN_STATES: readonly RunState[] = ['running', 'pausing'];
+const AGAIN = 'It was interrupted and will be run again.';
+/** As it was stored. The rules for new names may have changed since. */
+const storedSpec = runSpecSchema.extend({ runName: z.string() });
 
 export interface RunRecord {
   id: string;
@@ -22,8 +25,11 @@ export interface RunRecord {
   /** The run's own folder. */
   outputDir: string;
   datasetSha256: string;
+  /** Rollouts: rows of the dataset, also removed ones, times `spec.rollouts`. */
   total: number;
   elapsedMs: number;
+  costUsd: number;
+  changes: RunSummary['changes'];
   createdAt: number;
   endedAt: number | null;
 }
@@ -36,29 +42,19 @@ export interface NewRun {
   total: number;
 }
 
-export interface PromptRecord {
-  prompt: string;
-  /** Sampled on the first attempt and kept; null before. */
-  toolsets: string[] | null;
-}
-
-/** A prompt whose trajectory belongs in the files. */
-export interface KeptPrompt {
-  index: number;
-  trajectoryId: string;
-}
-
-/** The tables `runs` and `prompts`: what is in them is what happened; the output files only repeat it. */
+/** The table `runs`, and by `prompts` its rollouts: what is in them is what happened; the output files only repeat it. */
 export class RunStore {
+  readonly prompts: PromptTable;
   readonly #db: Database;
   readonly #now: () => number;
 
   constructor(db: Database, now: () => number) {
     this.#db = db;
     this.#now = now;
+    this.prompts = new PromptTable(db, now);
   }
 
-  /** Inserts a run in state `running`; its prompts follow by `addPrompts`. The name must be free. */
+  /** Inserts a run in state `running`; its rollouts follow by `prompts.add`. The name must be free. */
   create(run: NewRun): RunRecord {
     const id = randomUUID();
     this.#db.run(
@@ -71,34 +67,20 @@ export class RunStore {
         output_dir: run.outputDir,
         dataset_sha256: run.datasetSha256,
         total: run.total,
-        totals: JSON.stringify(emptyTotals()),
+        totals: JSON.stringify({ ...emptyTotals(), counts: { pending: run.total } }),
         created_at: this.#now(),
       }),
     );
     return this.get(id)!;
   }
 
-  /** @param occurrence which of several equal rows this one is, from 0 */
-  addPrompts(runId: string, rows: readonly (DatasetRow & { occurrence: number })[]): void {
-    this.#db.transaction(() => {
-      for (const r of rows) {
-        this.#db.run(
-          sqlFor.insertInto('prompts').values({
-            run_id: runId,
-            idx: r.index,
-            prompt: r.prompt,
-            row: JSON.stringify(r.row),
-            row_key: `${r.hash}-${r.occurrence}`,
-            updated_at: this.#now(),
-          }),
-        );
-      }
-    });
-  }
-
   get(id: string): RunRecord | undefined {
     const row = this.#db.get(sqlFor.selectFrom('runs').selectAll().where('id', '=', id));
     return row && toRecord(row);
+  }
+
+  costUsd(id: string): number {
+    return this.#db.get(sqlFor.selectFrom('runs').select('cost_usd').where('id', '=', id))?.cost_usd ?? 0;
   }
 
   findByName(name: string): RunRecord | undefined {
@@ -120,9 +102,33 @@ export class RunStore {
     this.#db.run(sqlFor.updateTable('runs').set({ state, message, ended_at: ended }).where('id', '=', id));
   }
 
-  /** Notes how long it has run over all passes, and its sums. */
-  setProgress(id: string, elapsedMs: number, totals: Totals): void {
-    this.#db.run(sqlFor.updateTable('runs').set({ elapsed_ms: Math.round(elapsedMs), totals: JSON.stringify(totals) }).where('id', '=', id));
+  setSpec(id: string, spec: RunSpec): void {
+    this.#db.run(sqlFor.updateTable('runs').set({ spec: JSON.stringify(spec) }).where('id', '=', id));
+  }
+
+  /** Notes how long it has run over all passes. */
+  setElapsed(id: string, elapsedMs: number): void {
+    this.#db.run(sqlFor.updateTable('runs').set({ elapsed_ms: Math.round(elapsedMs) }).where('id', '=', id));
+  }
+
+  /** JSON of Totals; empty when none were stored. */
+  storedTotals(id: string): string {
+    return this.#db.getSql<{ totals: string }>('SELECT totals FROM runs WHERE id = ?', [id])?.totals ?? '';
+  }
+
+  /** @param totals JSON of Totals */
+  setTotals(id: string, totals: string): void {
+    this.#db.runSql('UPDATE runs SET totals = ? WHERE id = ?', [totals, id]);
+  }
+
+  /** Another state of the dataset, and what that changed. */
+  setDataset(id: string, to: { sha256: string; total: number; changes: NonNullable<RunSummary['changes']> | null }): void {
+    this.#db.run(
+      sqlFor
+        .updateTable('runs')
+        .set({ dataset_sha256: to.sha256, total: to.total, ...(to.changes ? { changes: JSON.stringify(to.changes) } : {}) })
+        .where('id', '=', id),
+    );
   }
 
   /** Removes a run with its prompts and trajectories. Returns how many trajectories that were. */
@@ -148,128 +154,54 @@ export class RunStore {
     return this.#db.run(sqlFor.deleteFrom('trajectories').where('n', 'in', some)).changes;
   }
 
-  /** State of every prompt, by index. */
-  states(id: string): PromptState[] {
-    return this.#db.all(sqlFor.selectFrom('prompts').select('state').where('run_id', '=', id).orderBy('idx')).map((r) => r.state as PromptState);
-  }
-
-  counts(id: string): Partial<Record<PromptState, number>> {
-    const rows = this.#db.all(
-      sqlFor.selectFrom('prompts').select(['state', sql<number>`count(*)`.as('count')]).where('run_id', '=', id).groupBy('state'),
-    );
-    return Object.fromEntries(rows.map((r) => [r.state, r.count]));
-  }
-
-  prompt(id: string, index: number): PromptRecord {
-    const row = this.#db.get(sqlFor.selectFrom('prompts').select(['prompt', 'toolsets']).where('run_id', '=', id).where('idx', '=', index));
-    if (!row) throw new Error(`Prompt ${index} of run ${id} is not in the store`);
-    const toolsets = JSON.parse(row.toolsets) as string[];
-    return { prompt: row.prompt, toolsets: toolsets.length > 0 ? toolsets : null };
-  }
-
-  /** One page by index; long prompts are cut for display. */
-  prompts(id: string, after: number, limit: number, states?: readonly PromptState[]): { items: PromptItem[]; more: boolean } {
-    const rows = this.#db.all(
-      sqlFor
-        .selectFrom('prompts')
-        .select(['idx', 'state', 'reason', 'trajectory_id', sql<string>`substr(prompt, 1, ${PROMPT_SHOWN_CHARS})`.as('prompt')])
-        .where('run_id', '=', id)
-        .where('idx', '>', after)
-        .$if(states !== undefined, (q) => q.where('state', 'in', [...states!]))
-        .orderBy('idx')
-        .limit(limit + 1),
-    );
-    const items = rows.slice(0, limit).map((r) => ({ index: r.idx, prompt: r.prompt, state: r.state as PromptState, reason: r.reason, trajectoryId: r.trajectory_id }));
-    return { items, more: rows.length > limit };
-  }
-
-  /**
-   * In one transaction: an earlier attempt's trajectory goes (its tokens stay counted), `begin` makes the new one, the prompt is
-   * `running`. So a prompt never has two.
-   */
-  beginAttempt(id: string, index: number, toolsets: readonly string[], begin: () => TrajectoryRecorder): { recorder: TrajectoryRecorder; lost: Usage | null } {
-    return this.#db.transaction(() => {
-      const old = this.#db.get(
-        sqlFor
-          .selectFrom('trajectories')
-          .select(['n', 'prompt_tokens', 'completion_tokens', 'reasoning_tokens', 'cached_tokens'])
-          .where('run_id', '=', id)
-          .where('prompt_index', '=', index),
-      );
-      if (old) this.#db.run(sqlFor.deleteFrom('trajectories').where('n', '=', old.n));
-      const recorder = begin();
-      this.#db.run(
-        sqlFor
-          .updateTable('prompts')
-          .set((eb) => ({
-            state: 'running',
-            reason: null,
-            toolsets: JSON.stringify(toolsets),
-            trajectory_id: recorder.id,
-            attempts: eb('attempts', '+', 1),
-            lost_prompt_tokens: eb('lost_prompt_tokens', '+', old?.prompt_tokens ?? 0),
-            lost_completion_tokens: eb('lost_completion_tokens', '+', old?.completion_tokens ?? 0),
-            lost_reasoning_tokens: eb('lost_reasoning_tokens', '+', old?.reasoning_tokens ?? 0),
-            lost_cached_tokens: eb('lost_cached_tokens', '+', old?.cached_tokens ?? 0),
-            updated_at: this.#now(),
-          }))
-          .where('run_id', '=', id)
-          .where('idx', '=', index),
-      );
-      return { recorder, lost: old ? usageOf(old) : null };
-    });
-  }
-
-  /** In one transaction: `end` ends the trajectory, the prompt gets its disposition. */
-  endAttempt(id: string, index: number, state: PromptState, reason: string | null, end: () => void): void {
-    this.#db.transaction(() => {
-      end();
-      this.setPrompt(id, index, state, reason);
-    });
-  }
-
-  setPrompt(id: string, index: number, state: PromptState, reason: string | null): void {
-    this.#db.run(sqlFor.updateTable('prompts').set({ state, reason, updated_at: this.#now() }).where('run_id', '=', id).where('idx', '=', index));
-  }
-
-  /** Completed and partial prompts with `from` ≤ index < `to`, by index. */
+  /** Completed and partial rollouts with `from` ≤ index < `to`, by index. */
   kept(id: string, from: number, to: number): KeptPrompt[] {
-    return this.#db
-      .all(
-        sqlFor
-          .selectFrom('prompts')
-          .select(['idx', 'trajectory_id'])
-          .where('run_id', '=', id)
-          .where('idx', '>=', from)
-          .where('idx', '<', to)
-          .where('state', 'in', ['completed', 'partial'])
-          .orderBy('idx'),
-      )
-      .map((r) => ({ index: r.idx, trajectoryId: r.trajectory_id ?? '' }));
+    return this.prompts.kept(id, from, to);
   }
 
-  /** Sums as noted at the last progress; computed when there are none. */
+  /** Sums as noted at the last progress; counted when there are none. */
   totals(id: string): Totals {
-    const row = this.#db.get(sqlFor.selectFrom('runs').select('totals').where('id', '=', id));
-    return row?.totals ? (JSON.parse(row.totals) as Totals) : this.computeTotals(id);
+    const stored = this.storedTotals(id);
+    return (stored === '' ? null : parseTotals(stored)) ?? this.computeTotals(id);
   }
 
-  /** Sums over the trajectories as they are stored. */
+  /** Counts the sums of a run anew and notes them: after dispositions or rewards were changed in another way than by its pass. */
+  recount(id: string): Totals {
+    return this.#db.transaction(() => {
+      const totals = this.computeTotals(id);
+      this.setTotals(id, JSON.stringify(totals));
+      return totals;
+    });
+  }
+
+  /** Makes failed or discarded rollouts pending again. */
+  again(id: string, what: 'failed' | 'discarded', indices?: readonly number[]): void {
+    this.#db.transaction(() => {
+      this.prompts.again(id, what, indices);
+      this.recountStates(id);
+    });
+  }
+
+  /** Counts rollouts by state, cause and removal anew and notes that. Cheap: it reads indexes only. */
+  recountStates(id: string): void {
+    this.setTotals(id, JSON.stringify(this.#counted(id, this.totals(id))));
+  }
+
+  /** Sums over the rollouts and trajectories as they are stored. */
   computeTotals(id: string): Totals {
     const totals = emptyTotals();
-    const rows = this.#db.all(
-      sqlFor
-        .selectFrom('trajectories as t')
-        .innerJoin('prompts as p', (join) => join.onRef('p.run_id', '=', 't.run_id').onRef('p.idx', '=', 't.prompt_index'))
-        .select(['t.prompt_tokens', 't.completion_tokens', 't.reasoning_tokens', 't.cached_tokens', 't.turns', 't.turns_with_reasoning', 't.tool_stats', 'p.state'])
-        .where('t.run_id', '=', id)
-        .where('t.state', '=', 'ended'),
-    );
-    for (const r of rows) {
+    const query = sqlFor
+      .selectFrom('trajectories as t')
+      .innerJoin('prompts as p', 'p.trajectory_id', 't.id')
+      .select(['t.prompt_tokens', 't.completion_tokens', 't.reasoning_tokens', 't.cached_tokens', 't.turns', 't.turns_with_reasoning', 't.tool_stats', 't.reward', 'p.state'])
+      .where('p.run_id', '=', id)
+      .where('t.state', '=', 'ended');
+    for (const r of this.#db.iterate(query)) {
       const kept = r.state === 'completed' || r.state === 'partial';
       addAttempt(totals, {
         usage: usageOf(r),
         kept: kept ? { turns: r.turns, turnsWithReasoning: r.turns_with_reasoning, toolStats: JSON.parse(r.tool_stats) as Record<string, ToolStat> } : null,
+        reward: r.reward,
       });
     }
     const lost = this.#db.get(
@@ -285,41 +217,69 @@ export class RunStore {
     );
     if (lost) {
       totals.lost = usageOf(lost);
-      addAttempt(totals, { usage: totals.lost, kept: null });
+      addAttempt(totals, { usage: totals.lost, kept: null, reward: null });
     }
-    return totals;
+    return this.#counted(id, totals);
   }
 
   /**
-   * After a crash, or when the program closes: open runs become `interrupted`, their running prompts pending again. A run whose
-   * prompts were not all stored yet had not begun, and goes. Returns the runs that were interrupted.
+   * What a pass that could not store its end left running is pending again; its tokens stay counted. Nobody may be working on the run.
+   * Call it (or `interruptOpenRuns`) before a pass. Returns whether there was anything.
+   */
+  release(id: string): boolean {
+    if (!this.prompts.counts(id).running) return false;
+    this.#db.transaction(() => {
+      recoverTrajectories(this.#db, id);
+      this.#release(id);
+    });
+    return true;
+  }
+
+  /**
+   * After a crash, or when the program closes: open runs become `interrupted`, their running rollouts pending again. A run whose
+   * rollouts were not all stored yet had not begun, and goes. Trajectories must have been recovered. Returns the runs that were interrupted.
    */
   interruptOpenRuns(message: string): RunRecord[] {
     return this.#db.transaction(() => {
       const interrupted: RunRecord[] = [];
-      for (const row of this.#db.all(sqlFor.selectFrom('runs').selectAll().where('state', 'in', [...OPEN_STATES]))) {
-        const stored = this.#db.get(sqlFor.selectFrom('prompts').select(sql<number>`count(*)`.as('count')).where('run_id', '=', row.id))?.count ?? 0;
-        if (stored < row.total) {
+      for (const row of this.#db.all(sqlFor.selectFrom('runs').selectAll())) {
+        // an earlier version stored fewer sums
+        if (row.totals === null || parseTotals(row.totals) === null) this.recount(row.id);
+        if (!OPEN_STATES.includes(row.state as RunState)) {
+          // an edited dataset was being taken in
+          this.prompts.trim(row.id, row.total);
+          continue;
+        }
+        if (this.prompts.size(row.id) < row.total) {
           this.remove(row.id);
           continue;
         }
-        this.#db.run(
-          sqlFor
-            .updateTable('prompts')
-            .set({ state: 'pending', reason: 'It was interrupted and will be run again.', updated_at: this.#now() })
-            .where('run_id', '=', row.id)
-            .where('state', '=', 'running'),
-        );
-        this.#db.run(sqlFor.updateTable('runs').set({ totals: JSON.stringify(this.computeTotals(row.id)) }).where('id', '=', row.id));
+        this.#release(row.id);
         this.setState(row.id, 'interrupted', message);
         interrupted.push(toRecord(row));
       }
       return interrupted;
     });
   }
+
+  #release(id: string): void {
+    const totals = this.totals(id);
+    for (const trajectoryId of this.prompts.releaseRunning(id, AGAIN)) {
+      const t = this.#db.get(sqlFor.selectFrom('trajectories').select(['prompt_tokens', 'completion_tokens', 'reasoning_tokens', 'cached_tokens']).where('id', '=', trajectoryId));
+      if (t) addAttempt(totals, { usage: usageOf(t), kept: null, reward: null });
+    }
+    this.setTotals(id, JSON.stringify(this.#counted(id, totals)));
+  }
+
+  #counted(id: string, totals: Totals): Totals {
+    totals.counts = this.prompts.counts(id);
+    totals.causes = Object.assign(Object.create(null) as Record<string, number>, Object.fromEntries(this.prompts.causes(id).map((c) => [c.cause, c.count])));
+    totals.removed = this.prompts.removed(id);
+    return totals;
+  }
 }
 
-function usageOf(r: { prompt_tokens: number; completion_tokens: number; reasoning_tokens: number; cached_tokens: number }): Usage {
+export function usageOf(r: { prompt_tokens: number; completion_tokens: number; reasoning_tokens: number; cached_tokens: number }): Usage {
   return { promptTokens: r.prompt_tokens, completionTokens: r.completion_tokens, reasoningTokens: r.reasoning_tokens, cachedTokens: r.cached_tokens };
 }
 
@@ -329,13 +289,22 @@ function toRecord(r: Selectable<Tables['runs']>): RunRecord {
     name: r.name,
     state: r.state as RunState,
     message: r.message,
-    spec: JSON.parse(r.spec) as RunSpec,
+    spec: readSpec(r.spec),
     scripted: r.scripted === 1,
     outputDir: r.output_dir,
     datasetSha256: r.dataset_sha256,
     total: r.total,
     elapsedMs: r.elapsed_ms,
+    costUsd: r.cost_usd,
+    changes: r.changes === null ? null : (JSON.parse(r.changes) as RunSummary['changes']),
     createdAt: r.created_at,
     endedAt: r.ended_at,
   };
+}
+
+/** With today's defaults for what an earlier version did not know. */
+function readSpec(json: string): RunSpec {
+  const stored = JSON.parse(json) as Record<string, unknown>;
+  const parsed = storedSpec.safeParse(stored);
+  return parsed.success ? parsed.data : { ...storedSpec.parse({ datasetFile: '/', runName: 'run' }), ...stored };
 }

@@ -1,17 +1,20 @@
 import type { ActiveRollout, PromptState, RunState } from '#shared/contract/runs.ts';
-import { addUsage } from '#shared/trajectory.ts';
-import type { ModelError } from '../model/types.ts';
-import { cut } from './dataset.ts';
-import { BatchError, systemCode } from './errors.ts';
-import { DONE_STATES, type RunOutputs } from './outputs.ts';
-import { type RolloutDeps, type RolloutEnd, runRollout } from './rollout.ts';
-import { addAttempt, Rate, type Totals } from './totals.ts';
+import { parseFilters } from '#shared/filters.ts';
+import type { SpendLedger } from '../model/spend.ts';
+import type { Database } from '../store/database.ts';
+import type { Logger } from '../store/types.ts';
+import type { LiveHub } from '../trajectories/live.ts';
+import { storeSentence } from './errors.ts';
+import { settleDuplicates } from './filters/judge.ts';
+import type { RunOutputs } from './outputs.ts';
+import { FailureWatch } from './queue/failures.ts';
+import { LEASE_MS, type Settled, StoreQueue } from './queue/store-queue.ts';
+import { RunTally } from './queue/tally.ts';
+import { Workers, type WorkersDeps } from './queue/workers.ts';
+import type { RunRecord, RunStore } from './run-store.ts';
+import type { Totals } from './totals.ts';
 
 const TICK_MS = 1_000;
-/** So many failures in a row with the same words mean that the rest would fail too. */
-const SAME_FAILURES = 10;
-const ROW_FAULTS: readonly ModelError['code'][] = ['bad_request', 'context_overflow', 'aborted'];
-const PROMPT_SHOWN_CHARS = 300;
 
 /** How a run stands after a pass. */
 export interface PassOutcome {
@@ -19,49 +22,70 @@ export interface PassOutcome {
   message: string | null;
 }
 
-type Stop = { kind: 'pause' } | { kind: 'cancel' } | { kind: 'close' } | { kind: 'fail'; message: string };
+/** `cap`, `disk`: it pauses. */
+type Stop = { kind: 'pause' } | { kind: 'cancel' } | { kind: 'close' } | { kind: 'cap' | 'disk' | 'fail'; message: string };
 
-export interface PassDeps extends Omit<RolloutDeps, 'interruptedState' | 'onBegin' | 'onActivity'> {
+export interface PassDeps {
+  db: Database;
+  store: RunStore;
+  hub: LiveHub;
+  spend: SpendLedger;
+  now: () => number;
+  log: Logger;
+  run: RunRecord;
   outputs: RunOutputs;
-  /** A prompt changed, or the run as a whole. */
-  onChange: (index: number | null) => void;
+  /** Makes one rollout. */
+  work: WorkersDeps['work'];
+  /** A rollout changed, or the run as a whole. */
+  onChange: (change: { index: number; state: PromptState } | null) => void;
 }
 
 /**
- * One pass over what is left of a run: `numWorkers` rollouts at once, the next prompt begins as soon as one ends. Ends when nothing is
- * left, or when it was paused, cancelled, closed or had to stop; then the files agree with the store and the run has its state.
+ * One pass over what is left of a run: `numWorkers` rollouts at once, the next begins as soon as one ends. Ends when nothing is left, or
+ * when it was paused, cancelled, closed or had to stop; then the files agree with the store and the run has its state.
  */
 export class BatchPass {
   readonly #deps: PassDeps;
-  readonly #states: PromptState[];
-  readonly #doneBefore: ReadonlySet<number>;
-  readonly #counts: Partial<Record<PromptState, number>> = {};
-  readonly #queue: number[];
-  readonly #active = new Map<number, ActiveRollout>();
+  readonly #failures: FailureWatch;
   readonly #abort = new AbortController();
-  readonly #totals: Totals;
-  readonly #rate: Rate;
+  readonly #workers: Workers;
   readonly #startedAt: number;
   readonly #done = Promise.withResolvers<void>();
-  #working = 0;
-  #next = 0;
+  readonly #tally: RunTally;
   #stop: Stop | null = null;
   #finishing = false;
-  #sameFailure: { message: string; count: number } = { message: '', count: 0 };
   #timer: NodeJS.Timeout | null = null;
   #unstoredEnd: PassOutcome | null = null;
 
   constructor(deps: PassDeps) {
     this.#deps = deps;
-    const { store, run, now } = deps;
-    this.#states = store.states(run.id);
-    for (const s of this.#states) this.#counts[s] = (this.#counts[s] ?? 0) + 1;
-    const indices = [...this.#states.keys()];
-    this.#doneBefore = new Set(indices.filter((i) => DONE_STATES.includes(this.#states[i]!)));
-    this.#queue = indices.filter((i) => !this.#doneBefore.has(i));
-    this.#totals = store.computeTotals(run.id);
-    this.#rate = new Rate(now);
+    const { run, now, log } = deps;
+    this.#tally = new RunTally(deps.db, deps.store, run, now, (index) => deps.onChange(index === null ? null : { index, state: this.#tally.states[index]! }));
+    this.#failures = new FailureWatch(run.spec.maxFailures);
     this.#startedAt = now();
+    const queue = new StoreQueue({
+      ...deps,
+      tally: this.#tally,
+      overBudget: () => this.#overBudget(),
+      interruptedState: () => (this.#stop?.kind === 'cancel' ? 'cancelled' : 'pending'),
+      onSettled: (settled) => this.#settled(settled),
+    });
+    this.#workers = new Workers({
+      queue,
+      work: deps.work,
+      count: run.spec.numWorkers,
+      signal: this.#abort.signal,
+      renewMs: LEASE_MS / 3,
+      now,
+      onUnavailable: (cause) => this.#halt({ kind: 'disk', message: storeSentence(cause) }, cause),
+      onIdle: () => {
+        if (this.#finishing) return;
+        this.#finishing = true;
+        void this.#finish()
+          .catch((error: unknown) => log.error(`The end of run ${run.name} failed unexpectedly`, error))
+          .finally(() => this.#done.resolve());
+      },
+    });
   }
 
   /** Resolves when the pass is over. Never rejects. */
@@ -75,23 +99,19 @@ export class BatchPass {
   }
 
   get state(): RunState {
-    return this.#stop === null ? 'running' : this.#stop.kind === 'pause' ? 'pausing' : 'running';
-  }
-
-  get counts(): Readonly<Partial<Record<PromptState, number>>> {
-    return this.#counts;
+    return this.#stop?.kind === 'pause' ? 'pausing' : 'running';
   }
 
   get states(): readonly PromptState[] {
-    return this.#states;
+    return this.#tally.states;
   }
 
   get totals(): Readonly<Totals> {
-    return this.#totals;
+    return this.#tally.totals;
   }
 
   get active(): ActiveRollout[] {
-    return [...this.#active.values()].map((a) => ({ ...a })).sort((a, b) => a.index - b.index);
+    return this.#tally.active;
   }
 
   get elapsedMs(): number {
@@ -99,200 +119,157 @@ export class BatchPass {
   }
 
   get ratePerSecond(): number | null {
-    return this.#rate.perSecond();
+    return this.#tally.rate.perSecond();
   }
 
   get remaining(): number {
-    return this.#queue.length - this.#next + this.#active.size;
+    return this.#tally.remaining;
   }
 
   start(): void {
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
-    this.#fill();
+    this.#workers.take();
   }
 
-  /** Lets running prompts end and takes no new ones. */
+  /** Lets running rollouts end and takes no new ones. */
   pause(): void {
     if (this.#stop !== null || this.#finishing) return;
     this.#stop = { kind: 'pause' };
+    this.#workers.takeNoMore();
     this.#deps.store.setState(this.#deps.run.id, 'pausing', null);
     this.#deps.onChange(null);
-    this.#fill();
   }
 
-  /** Takes a pause back while the last prompts still run. False when it is too late for that. */
+  /** Takes a pause back while the last rollouts still run. False when it is too late for that. */
   unpause(): boolean {
     if (this.#stop?.kind !== 'pause' || this.#finishing) return false;
     this.#stop = null;
     this.#deps.store.setState(this.#deps.run.id, 'running', null);
     this.#deps.onChange(null);
-    this.#fill();
+    this.#workers.take();
     return true;
   }
 
-  /** Stops running prompts now; they become `cancelled`. */
+  /** Runs failed or discarded rollouts in this pass too. False when it takes no more. */
+  again(what: 'failed' | 'discarded', indices?: readonly number[]): boolean {
+    if (this.#stop !== null || this.#finishing) return false;
+    const { store, run } = this.#deps;
+    this.#tally.again(() => store.prompts.again(run.id, what, indices), what);
+    this.#workers.take();
+    return true;
+  }
+
+  /** Stops running rollouts now; they become `cancelled`. */
   cancel(): Promise<void> {
-    return this.#halt({ kind: 'cancel' });
-  }
-
-  /** Stops now because the program ends; running prompts become pending again. */
-  close(): Promise<void> {
-    return this.#halt({ kind: 'close' });
-  }
-
-  #halt(stop: Stop): Promise<void> {
-    if (this.#stop === null || this.#stop.kind === 'pause') this.#stop = stop;
-    this.#abort.abort();
-    this.#fill();
+    this.#halt({ kind: 'cancel' });
     return this.done;
   }
 
-  #fill(): void {
-    while (this.#stop === null && this.#working < this.#deps.run.spec.numWorkers && this.#next < this.#queue.length) {
-      const index = this.#queue[this.#next++]!;
-      this.#working += 1;
-      void this.#work(index).finally(() => {
-        this.#working -= 1;
-        this.#fill();
-      });
+  /** Stops now because the program ends; running rollouts become pending again. */
+  close(): Promise<void> {
+    this.#halt({ kind: 'close' });
+    return this.done;
+  }
+
+  #halt(stop: Stop, error?: unknown): void {
+    if (this.#stop === null || this.#stop.kind === 'pause') {
+      this.#stop = stop;
+      if ('message' in stop && stop.kind !== 'cap') this.#deps.log.error(`Run ${this.#deps.run.name} had to stop: ${stop.message}`, error);
     }
-    if (this.#working === 0 && !this.#finishing) {
-      this.#finishing = true;
-      void this.#finish().finally(() => this.#done.resolve());
+    this.#workers.takeNoMore();
+    this.#abort.abort();
+  }
+
+  #overBudget(): string | null {
+    const { spend, store, run } = this.#deps;
+    const { budgetUsd } = run.spec;
+    if (budgetUsd !== undefined) {
+      const spent = store.costUsd(run.id);
+      if (spent >= budgetUsd) return budgetSentence(spent, budgetUsd);
     }
+    return spend.overBudget({ runId: run.id });
   }
 
-  async #work(index: number): Promise<void> {
-    try {
-      const end = await runRollout(this.#rolloutDeps, index, this.#abort.signal);
-      this.#active.delete(index);
-      this.#ended(index, end);
-    } catch (error) {
-      this.#active.delete(index);
-      this.#fail(stopSentence(error), error);
+  #settled({ index, disposition, result }: Settled): void {
+    const { state, trajectoryId } = disposition;
+    if ((state === 'completed' || state === 'partial') && trajectoryId !== null) {
+      try {
+        this.#deps.outputs.append(index, trajectoryId);
+      } catch (error) {
+        this.#halt({ kind: 'disk', message: storeSentence(error) }, error);
+      }
     }
-  }
-
-  get #rolloutDeps(): RolloutDeps {
-    return {
-      ...this.#deps,
-      interruptedState: () => (this.#stop?.kind === 'cancel' ? 'cancelled' : 'pending'),
-      onBegin: ({ index, prompt, trajectoryId, lost }) => {
-        if (lost) this.#totals.lost = addUsage(this.#totals.lost, lost);
-        this.#active.set(index, { index, prompt: cut(prompt, PROMPT_SHOWN_CHARS), trajectoryId, turn: 0, activity: 'starting', startedAt: this.#deps.now() });
-        this.#setState(index, 'running');
-      },
-      onActivity: (index, { turn, activity }) => {
-        const a = this.#active.get(index);
-        if (!a || (a.activity === activity && turn === undefined)) return;
-        a.activity = activity;
-        if (turn !== undefined) a.turn = turn;
-        this.#deps.onChange(null);
-      },
-    };
-  }
-
-  #ended(index: number, end: RolloutEnd): void {
-    if (end.totals) addAttempt(this.#totals, end.totals);
-    this.#setState(index, end.state);
-    if (end.state !== 'cancelled' && end.state !== 'pending') this.#rate.ended();
-    if ((end.state === 'completed' || end.state === 'partial') && end.trajectoryId) this.#deps.outputs.append(index, end.trajectoryId);
-    this.#watchFailures(end);
-  }
-
-  #watchFailures({ state, modelError }: RolloutEnd): void {
-    if (state !== 'failed' || !modelError) {
-      if (DONE_STATES.includes(state)) this.#sameFailure = { message: '', count: 0 };
-      return;
+    // rollouts that run come to the same end before their next call
+    if (result.overBudget !== null && (this.#stop === null || this.#stop.kind === 'pause')) {
+      this.#stop = { kind: 'cap', message: result.overBudget };
+      this.#workers.takeNoMore();
     }
-    const said = modelError.providerMessage ? ` The provider said: “${modelError.providerMessage}”` : '';
-    if (modelError.stopsRun) return this.#fail(`${modelError.message}${said} Resume the run when that is mended.`);
-    if (ROW_FAULTS.includes(modelError.code)) return;
-    const same = this.#sameFailure.message === modelError.message;
-    this.#sameFailure = { message: modelError.message, count: same ? this.#sameFailure.count + 1 : 1 };
-    if (this.#sameFailure.count >= SAME_FAILURES) {
-      this.#fail(`${SAME_FAILURES} prompts in a row failed for the same reason: ${modelError.message}${said} Resume the run when that is mended.`);
-    }
-  }
-
-  #fail(message: string, error?: unknown): void {
-    if (this.#stop !== null && this.#stop.kind !== 'pause') return;
-    this.#deps.log.error(`Run ${this.#deps.run.name} had to stop: ${message}`, error);
-    void this.#halt({ kind: 'fail', message });
-  }
-
-  #setState(index: number, state: PromptState): void {
-    const before = this.#states[index]!;
-    this.#counts[before] = (this.#counts[before] ?? 0) - 1;
-    this.#counts[state] = (this.#counts[state] ?? 0) + 1;
-    this.#states[index] = state;
-    this.#deps.onChange(index);
+    const message = this.#failures.see(disposition, result);
+    if (message !== null) this.#halt({ kind: 'fail', message });
   }
 
   #tick(): void {
     try {
-      this.#deps.store.setProgress(this.#deps.run.id, this.elapsedMs, this.#totals);
-      this.#deps.outputs.checkpoint(this.#view).catch((error: unknown) => this.#fail(messageOf(error), error));
+      this.#deps.store.setElapsed(this.#deps.run.id, this.elapsedMs);
+      this.#deps.outputs.checkpoint(this.#tally).catch((error: unknown) => this.#halt({ kind: 'disk', message: storeSentence(error) }, error));
     } catch (error) {
-      this.#fail(stopSentence(error), error);
+      this.#halt({ kind: 'disk', message: storeSentence(error) }, error);
     }
-  }
-
-  get #view() {
-    return { states: this.#states, doneBefore: this.#doneBefore };
   }
 
   async #finish(): Promise<void> {
-    const { store, run, outputs, log } = this.#deps;
+    const { store, run, outputs, log, db, now, hub } = this.#deps;
     if (this.#timer) clearInterval(this.#timer);
-    const elapsedMs = this.elapsedMs;
-    let { state, message } = this.#endState();
+    const { elapsedMs } = this;
+    let end = this.#end();
+    // nobody will end those whose end could not be stored
+    for (const { index, trajectoryId } of this.#tally.active) {
+      hub.drop(trajectoryId);
+      this.#tally.ended(index);
+    }
     try {
-      // prompts whose end could not be stored are run again
-      this.#states.forEach((s, index) => {
-        if (s !== 'running') return;
-        store.setPrompt(run.id, index, 'pending', null);
-        this.#setState(index, 'pending');
-      });
-      store.setProgress(run.id, elapsedMs, this.#totals);
+      store.setElapsed(run.id, elapsedMs);
+      // rollouts whose end could not be stored are run again
+      if (store.release(run.id)) this.#tally.refresh();
+      const filters = parseFilters(run.spec.filters);
+      if (this.#stop?.kind !== 'close' && (await settleDuplicates(db, filters, { runId: run.id, rollouts: run.spec.rollouts }, now)) > 0) {
+        store.recount(run.id);
+        this.#tally.refresh();
+      }
       try {
         // a closing program must be quick: the next pass writes the files anew from the store
-        if (this.#stop?.kind === 'close') await outputs.checkpoint(this.#view, true);
-        else await outputs.finish(this.#view, { counts: this.#counts, totals: this.#totals, elapsedMs });
+        if (this.#stop?.kind === 'close') await outputs.checkpoint(this.#tally, true);
+        else await outputs.finish(this.#tally, { totals: this.#tally.totals, elapsedMs });
       } catch (error) {
         log.error(`The output files of run ${run.name} could not be written`, error);
-        if (state !== 'failed') ({ state, message } = { state: 'failed', message: messageOf(error) });
+        if (end.state !== 'failed' && end.message === null) end = { state: 'paused', message: storeSentence(error) };
       }
-      store.setState(run.id, state, message);
+      store.setState(run.id, end.state, end.message);
     } catch (error) {
       log.error(`The end of run ${run.name} could not be stored`, error);
-      this.#unstoredEnd = this.#stop?.kind === 'fail' ? { state, message } : { state: 'failed', message: stopSentence(error) };
+      this.#unstoredEnd = end.message !== null ? end : { state: 'paused', message: storeSentence(error) };
     }
   }
 
-  #endState(): PassOutcome {
-    const left = this.#states.some((s) => s === 'pending' || s === 'running' || s === 'cancelled');
-    switch (this.#stop?.kind) {
-      case 'fail':
-        return { state: 'failed', message: this.#stop.message };
+  #end(): PassOutcome {
+    const stop = this.#stop;
+    if (stop?.kind === 'fail') return { state: 'failed', message: stop.message };
+    if (stop === null || !this.#tally.unfinished) return { state: 'completed', message: null };
+    switch (stop.kind) {
       case 'cancel':
-        return left ? { state: 'cancelled', message: null } : { state: 'completed', message: null };
+        return { state: 'cancelled', message: null };
       case 'close':
-        return left ? { state: 'interrupted', message: 'Talaria was closed while this run was going on. Resume goes on where it stopped.' } : { state: 'completed', message: null };
+        return { state: 'interrupted', message: 'Talaria was closed while this run was going on. Resume goes on where it stopped.' };
+      case 'cap':
+      case 'disk':
+        return { state: 'paused', message: stop.message };
       case 'pause':
-        return left ? { state: 'paused', message: null } : { state: 'completed', message: null };
-      default:
-        return { state: 'completed', message: null };
+        return { state: 'paused', message: null };
     }
   }
 }
 
-function stopSentence(error: unknown): string {
-  if (error instanceof BatchError) return error.message;
-  const what = systemCode(error).startsWith('SQLITE') ? 'The store could not be written' : 'Something unexpected happened';
-  return `${what}: ${messageOf(error)}. Resume the run when that is mended.`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** Said when a run has spent what it may. */
+export function budgetSentence(spent: number, budgetUsd: number): string {
+  return `The budget of this run is used up: $${spent.toFixed(2)} of $${budgetUsd.toFixed(2)}. Resume it with a higher budget.`;
 }

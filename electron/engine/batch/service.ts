@@ -1,25 +1,37 @@
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { PromptItem, PromptState, RunEvent, RunSpec, RunSummary } from '#shared/contract/runs.ts';
+import type { AgentSpec, Redaction } from '../agent/types.ts';
+import type { SpendLedger } from '../model/spend.ts';
 import type { ChatModel } from '../model/types.ts';
 import { removeWorkspaces } from '../sandbox/remove.ts';
 import type { Database } from '../store/database.ts';
 import type { Logger } from '../store/types.ts';
+import { createRolloutScorer } from '../rewards/hook.ts';
+import { availableToolsets } from '../tools/toolsets.ts';
+import type { ToolServices } from '../tools/types.ts';
 import type { LiveHub } from '../trajectories/live.ts';
-import { DistributionError, getDistribution, listDistributions } from './distribution.ts';
+import { checkSpec, type Drawable, resumable, usableDistributions } from './checks.ts';
+import type { OwnDistributions } from './distribution.ts';
 import { BatchError } from './errors.ts';
-import { datasetUnchanged, loadPrompts, surveyDataset } from './load.ts';
-import { refuseInWorkspaces, refuseTakenFolder, RunOutputs } from './outputs.ts';
+import { loadPrompts, surveyDataset, takeInChanges } from './load.ts';
+import { ofNoRun, refuseInWorkspaces, refuseTakenFolder } from './output-folder.ts';
+import { RunOutputs } from './outputs.ts';
 import { type RunRecord, RunStore } from './run-store.ts';
-import { BatchPass, type PassOutcome } from './runner.ts';
+import { runRollout, type WorkerDeps } from './rollout.ts';
+import { BatchPass, budgetSentence, type PassOutcome } from './runner.ts';
 import { runSummary, stateCodes } from './summary.ts';
 import { RunWatchers } from './watch.ts';
+import { preparePass } from './worker/prepare.ts';
 
 const REMOVE_CHUNK = 100;
+/** Drawn seeds are below this: short enough to be typed. */
+const SEEDS = 2 ** 32;
 
 export interface BatchServiceDeps {
   db: Database;
   hub: LiveHub;
+  spend: SpendLedger;
   now: () => number;
   log: Logger;
   /** The Talaria home; workspaces of rollouts are made in it. */
@@ -29,15 +41,29 @@ export interface BatchServiceDeps {
   defaultOutputDir: string;
   /** The model of a run. Throws an error with a code and a sentence when there is none. */
   createModel: (spec: RunSpec, options?: { apiKey?: string }) => Promise<ChatModel>;
-  /** In [0, 1); for sampling toolsets. */
+  /** Of a model, tokens; null when it is not known. Never throws. */
+  contextLength?: (provider: string, model: string) => Promise<number | null>;
+  compression?: () => AgentSpec['compression'];
+  /** In [0, 1); for drawing seeds. */
   random?: () => number;
   /** Takes known keys out of what tools answer. */
-  redact?: (text: string) => string;
+  redact?: Redaction;
+  /** What tools of rollouts have of the engine at the moment; a `vision` in it says that `visionModel` has one. */
+  toolServices?: () => ToolServices;
+  /** Looks at pictures for rollouts; null when none is set up. */
+  visionModel?: () => Promise<ChatModel | null>;
+  /** `distributions:` of config.yaml. */
+  distributions?: () => OwnDistributions;
 }
 
 /** A key that is used for one pass and stored nowhere. */
 export interface PassKey {
   apiKey?: string;
+}
+
+export interface ResumeOptions extends PassKey {
+  /** Limits that hold from now on; undefined takes one away. What makes a rollout what it is stays as it was, whatever stands here. */
+  changes?: Partial<RunSpec>;
 }
 
 /**
@@ -67,7 +93,7 @@ export class BatchService {
   recover(): void {
     const runs = this.#store.interruptOpenRuns('The engine was stopped while this run was going on. Resume goes on where it stopped.');
     for (const run of runs) this.#deps.log.info(`Run ${run.name} had been interrupted; it can be resumed.`);
-    this.#cleanup = this.#removeWorkspaces(runs.map((r) => r.name));
+    this.#cleanup = this.#removeWorkspaces(runs);
   }
 
   /** Newest first. */
@@ -81,28 +107,35 @@ export class BatchService {
 
   /**
    * Starts a new run; resolves when its first prompts are about to run.
+   * @param prepare fills in what is known of its rollouts already; what it throws, and a crash before it is through, leaves nothing of the run
    * Throws `conflict` when the name or the folder is taken, `invalid` for a dataset, model or option that cannot be used.
    */
-  async start(spec: RunSpec, key: PassKey = {}): Promise<{ id: string }> {
+  async start(spec: RunSpec, key: PassKey = {}, prepare?: (run: RunRecord) => Promise<void>): Promise<{ id: string }> {
     return this.#alone(`name:${spec.runName.toLowerCase()}`, async () => {
       this.#refuseTakenName(spec.runName);
-      checkDistribution(spec.distribution);
-      if (!isAbsolute(spec.datasetFile)) throw new BatchError('invalid', 'Give the whole path of the dataset file.', { field: 'datasetFile' });
-      if (spec.outputDir !== undefined && !isAbsolute(spec.outputDir)) throw new BatchError('invalid', 'Give the whole path of the output folder.', { field: 'outputDir' });
+      checkSpec(spec, this.#drawable);
       const folder = join(spec.outputDir ?? this.#deps.defaultOutputDir, spec.runName);
       await refuseInWorkspaces(folder, join(this.#deps.home, 'workspaces'));
       await refuseTakenFolder(folder);
       const model = await this.#deps.createModel(spec, key);
-      const dataset = await surveyDataset(spec.datasetFile);
-      const total = Math.min(dataset.rows, spec.maxSamples ?? dataset.rows);
-      const run = this.#store.create({ spec: { ...spec, model: model.endpoint.model, provider: model.endpoint.provider }, scripted: model.scripted, outputDir: folder, datasetSha256: dataset.sha256, total });
+      const dataset = await surveyDataset(spec);
+      const total = Math.min(dataset.rows, spec.maxSamples ?? dataset.rows) * spec.rollouts;
+      const seed = spec.seed ?? Math.floor((this.#deps.random ?? Math.random)() * SEEDS);
+      const run = this.#store.create({ spec: { ...spec, seed, model: model.endpoint.model, provider: model.endpoint.provider }, scripted: model.scripted, outputDir: folder, datasetSha256: dataset.sha256, total: prepare ? total + 1 : total });
       this.#hidden.add(run.id);
       try {
-        await loadPrompts(this.#store, run);
-        await this.#launch(run, model);
+        await loadPrompts(this.#store, { ...run, total });
+        if (prepare) {
+          await prepare({ ...run, total });
+          this.#deps.db.transaction(() => {
+            this.#store.setDataset(run.id, { sha256: dataset.sha256, total, changes: null });
+            this.#store.recount(run.id);
+          });
+        }
+        await this.#launch(this.#run(run.id), model);
       } catch (error) {
         this.#store.remove(run.id);
-        throw error;
+        throw ofNoRun(error);
       } finally {
         this.#hidden.delete(run.id);
       }
@@ -119,22 +152,41 @@ export class BatchService {
     return this.get(id);
   }
 
-  /** Runs what is pending, failed or cancelled, and brings the files in line with the store. Throws like `start`. */
-  async resume(id: string, key: PassKey = {}): Promise<RunSummary> {
-    const run = this.#run(id);
+  /**
+   * Runs what is pending, cancelled, or failed and worth another try, and brings the files in line with the store. What was edited in the
+   * dataset is taken in first. Throws like `start`.
+   */
+  async resume(id: string, options: ResumeOptions = {}): Promise<RunSummary> {
+    this.#run(id);
     if (this.#passes.get(id)?.unpause()) return this.get(id);
-    await this.#alone(id, async () => {
-      if (this.#passes.has(id)) throw new BatchError('conflict', `${run.name} is running already.`);
-      if (!(await datasetUnchanged(run))) {
-        throw new BatchError(
-          'conflict',
-          `${run.spec.datasetFile} has changed since ${run.name} was started, so its prompts no longer match. Put the old file back, or start a new run under another name.`,
-          { field: 'datasetFile' },
-        );
-      }
-      await this.#launch(this.#run(id), await this.#deps.createModel(run.spec, key));
-    });
+    await this.#alone(id, () => this.#resume(id, options));
     return this.get(id);
+  }
+
+  /**
+   * Makes failed or discarded rollouts (all, or those of `indices`) pending again, whatever their cause, and runs them. While the run is
+   * going on they join it. Throws like `start`.
+   */
+  async retry({ id, what, indices }: { id: string; what: 'failed' | 'discarded'; indices?: number[] | undefined }, options: ResumeOptions = {}): Promise<RunSummary> {
+    this.#run(id);
+    if (this.#passes.get(id)?.again(what, indices)) return this.get(id);
+    await this.#alone(id, () => this.#resume(id, options, () => this.#store.again(id, what, indices)));
+    return this.get(id);
+  }
+
+  async #resume(id: string, { apiKey, changes }: ResumeOptions, before?: () => void): Promise<void> {
+    let run = this.#run(id);
+    if (this.#passes.has(id)) throw new BatchError('conflict', `${run.name} is running already.`);
+    const spec = { ...run.spec, ...resumable(changes ?? {}) };
+    if (spec.budgetUsd !== undefined && run.costUsd >= spec.budgetUsd) throw new BatchError('conflict', budgetSentence(run.costUsd, spec.budgetUsd), { field: 'budgetUsd' });
+    const model = await this.#deps.createModel(spec, apiKey === undefined ? {} : { apiKey });
+    // a pass that could not store its end
+    this.#store.release(id);
+    if (changes) this.#store.setSpec(id, spec);
+    await takeInChanges(this.#deps.db, this.#store, run, this.#deps.now);
+    before?.();
+    run = this.#run(id);
+    await this.#launch(run, model);
   }
 
   /** Stops running prompts now; they can be resumed. Resolves when they have stopped. */
@@ -164,6 +216,7 @@ export class BatchService {
         await yieldToOthers();
       }
       this.#store.remove(id);
+      await this.#removeWorkspaces([{ ...run, spec: { ...run.spec, keepWorkspaces: false } }]);
       this.#unstored.delete(id);
       this.#hidden.delete(id);
       this.#watchers.ended(id);
@@ -172,9 +225,26 @@ export class BatchService {
     });
   }
 
-  prompts(input: { id: string; after: number; limit: number; states?: PromptState[] | undefined }): { items: PromptItem[]; more: boolean } {
-    this.#run(input.id);
-    return this.#store.prompts(input.id, input.after, input.limit, input.states);
+  /** Works on a run that is not running; nobody starts, resumes or removes it meanwhile. Then who watches it is told. Throws `conflict` while it runs. */
+  async atRest<T>(id: string, work: (run: RunRecord) => Promise<T>): Promise<T> {
+    this.#run(id);
+    return this.#alone(id, async () => {
+      const run = this.#run(id);
+      if (this.#passes.has(id)) throw new BatchError('conflict', `${run.name} is running. Pause it first.`);
+      try {
+        return await work(run);
+      } finally {
+        const states = this.#states(id);
+        states.forEach((state, index) => this.#watchers.changed(id, { index, state }));
+        this.#watchers.changed(id);
+        this.#deps.hub.listChanged();
+      }
+    });
+  }
+
+  prompts(input: { id: string; after: number; limit: number; states?: PromptState[] | undefined; cause?: string | undefined }): { items: PromptItem[]; more: boolean } {
+    const { rollouts } = this.#run(input.id).spec;
+    return this.#store.prompts.page(input.id, rollouts, input);
   }
 
   /** The state of everything, then what changes, at most 4 times a second, also over pauses and resumes; ends when the run is removed. */
@@ -183,7 +253,7 @@ export class BatchService {
     const active = () => this.#passes.get(id)?.active ?? [];
     return this.#watchers.watch<RunEvent>(
       id,
-      () => ({ type: 'snapshot', run: this.get(id), codes: stateCodes(this.#passes.get(id)?.states ?? this.#store.states(id)), active: active() }),
+      () => ({ type: 'snapshot', run: this.get(id), codes: stateCodes(this.#states(id)), active: active() }),
       (changed) => ({ type: 'progress', run: this.get(id), changed, active: active() }),
       signal,
     );
@@ -192,7 +262,7 @@ export class BatchService {
   /** Choices for a new run. */
   options() {
     return {
-      distributions: usableDistributions(),
+      distributions: usableDistributions(this.#drawable),
       demoDataset: join(this.#deps.resources, 'demo', 'prompts.jsonl'),
       defaultOutputDir: this.#deps.defaultOutputDir,
       suggestedName: this.#suggestName(),
@@ -207,11 +277,11 @@ export class BatchService {
   }
 
   async #launch(run: RunRecord, model: ChatModel): Promise<void> {
-    const { db, hub, now, log, random = Math.random, redact = (text: string) => text } = this.#deps;
-    const outputs = new RunOutputs(db, this.#store, run, now);
+    const { db, hub, spend, now, log } = this.#deps;
+    const outputs = new RunOutputs(db, run, now);
+    const worker = await this.#worker(run, model);
     await this.#cleanup;
     await outputs.claim();
-    await outputs.reconcile();
     if (this.#closed) throw new BatchError('unavailable', 'Talaria is closing.');
     this.#store.setState(run.id, 'running', null);
     this.#unstored.delete(run.id);
@@ -219,20 +289,18 @@ export class BatchService {
       db,
       store: this.#store,
       hub,
+      spend,
       now,
       log,
-      model,
       run,
-      workspaces: this.#workspaces(run.name),
-      random,
-      redact,
       outputs,
-      onChange: (index) => this.#watchers.changed(run.id, index === null ? undefined : { index, state: pass.states[index]! }),
+      work: (task, sink, signal) => runRollout(task, sink, worker, signal),
+      onChange: (change) => this.#watchers.changed(run.id, change ?? undefined),
     });
     this.#passes.set(run.id, pass);
     void pass.done.then(() => {
       // before anybody can resume: the next pass waits for this
-      this.#cleanup = this.#cleanup.then(() => this.#removeWorkspaces([run.name]));
+      this.#cleanup = this.#cleanup.then(() => this.#removeWorkspaces([run]));
       this.#passes.delete(run.id);
       if (pass.unstoredEnd) this.#unstored.set(run.id, pass.unstoredEnd);
       this.#watchers.changed(run.id);
@@ -242,10 +310,40 @@ export class BatchService {
     this.#watchers.changed(run.id);
   }
 
+  /** What its workers have of their own. Throws BatchError `invalid` for what the run needs and is not here. */
+  async #worker(run: RunRecord, model: ChatModel): Promise<WorkerDeps> {
+    const { now, log, home, redact = (text: string) => text, toolServices, distributions, visionModel } = this.#deps;
+    const { prefill } = await preparePass(run.spec);
+    const compression = this.#deps.compression?.();
+    return {
+      model,
+      contextLength: (await this.#deps.contextLength?.(model.endpoint.provider, model.endpoint.model)) ?? null,
+      ...(compression ? { compression } : {}),
+      workspaces: this.#workspaces(run.name),
+      hidden: [home],
+      redact,
+      toolServices: toolServices?.() ?? {},
+      visionModel: (await visionModel?.()) ?? null,
+      distributions: distributions?.() ?? {},
+      prefill,
+      score: createRolloutScorer(),
+      now,
+      log,
+    };
+  }
+
   #run(id: string): RunRecord {
     const run = this.#store.get(id);
     if (!run) throw new BatchError('not_found', 'This run is no longer in the store.');
     return this.#asItStands(run);
+  }
+
+  get #drawable(): Drawable {
+    return { available: availableToolsets(this.#deps.toolServices?.() ?? {}), own: this.#deps.distributions?.() ?? {} };
+  }
+
+  #states(id: string): readonly PromptState[] {
+    return this.#passes.get(id)?.states ?? this.#store.prompts.states(id, this.#run(id).total);
   }
 
   #asItStands(run: RunRecord): RunRecord {
@@ -276,9 +374,9 @@ export class BatchService {
     return join(this.#deps.home, 'workspaces', runName);
   }
 
-  async #removeWorkspaces(runNames: readonly string[]): Promise<void> {
-    for (const name of runNames) {
-      await removeWorkspaces(this.#workspaces(name)).catch((error: unknown) => this.#deps.log.error(`The workspaces of ${name} could not be removed`, error));
+  async #removeWorkspaces(runs: readonly RunRecord[]): Promise<void> {
+    for (const { name, spec } of runs) {
+      await removeWorkspaces(this.#workspaces(name), { keep: spec.keepWorkspaces }).catch((error: unknown) => this.#deps.log.error(`The workspaces of ${name} could not be removed`, error));
     }
   }
 
@@ -290,24 +388,4 @@ export class BatchService {
       if (!taken.has(name)) return name;
     }
   }
-}
-
-function checkDistribution(name: string): void {
-  try {
-    getDistribution(name);
-  } catch (error) {
-    throw error instanceof DistributionError ? new BatchError('invalid', error.message, { field: 'distribution', cause: error }) : error;
-  }
-}
-
-/** Only those that have a tool in this version. */
-function usableDistributions(): { name: string; description: string; toolsets: Record<string, number>; skipped: string[] }[] {
-  return listDistributions()
-    .filter((d) => d.built.length > 0)
-    .map(({ name, toolsets, built, skipped }) => ({
-      name,
-      description: built.map((t) => `${t} ${toolsets[t]} %`).join(', ') + (skipped.length > 0 ? `; not in this version: ${skipped.join(', ')}` : ''),
-      toolsets: { ...toolsets },
-      skipped: [...skipped],
-    }));
 }

@@ -1,6 +1,7 @@
-import type { Usage } from '#shared/trajectory.ts';
+import type { ToolSpec, Usage } from '#shared/trajectory.ts';
 import { isRecord, textOf, type JsonRecord } from './json.ts';
 import { createReasoningAssembler } from './reasoning-assembler.ts';
+import { createTextCallSplitter, type CallPiece } from './text-call-splitter.ts';
 import { createThinkSplitter, splitOrphanClose, type SplitPiece } from './think-splitter.ts';
 import { createToolCallAssembler } from './tool-call-assembler.ts';
 import type { ChatAnswer, ModelEvent } from './types.ts';
@@ -12,6 +13,8 @@ export interface AnswerContext {
   takenIds: ReadonlySet<string>;
   /** Assistant messages already in the conversation. */
   turn: number;
+  /** What was offered: only these are looked for in the text. */
+  tools: readonly ToolSpec[];
 }
 
 /**
@@ -22,18 +25,25 @@ export interface AnswerContext {
 export function createAnswerAssembler(context: AnswerContext) {
   const splitter = createThinkSplitter();
   const calls = createToolCallAssembler();
+  const textCalls = createTextCallSplitter(context.tools);
   const reasoning = createReasoningAssembler();
-  let content = '';
   let inline = '';
   let finishReason: string | null = null;
   let usage: Usage | null = null;
+  let costUsd: number | null = null;
 
   function take(pieces: readonly SplitPiece[], out: Delta[]): void {
     for (const piece of pieces) {
-      if (piece.channel === 'content') content += piece.text;
-      else inline += piece.text;
-      out.push({ type: 'delta', ...piece });
+      if (piece.channel === 'content') show(textCalls.push(piece.text), out);
+      else {
+        inline += piece.text;
+        out.push({ type: 'delta', ...piece });
+      }
     }
+  }
+
+  function show(pieces: readonly CallPiece[], out: Delta[]): void {
+    for (const piece of pieces) out.push({ type: 'delta', ...piece });
   }
 
   function takeContent(value: unknown, out: Delta[]): void {
@@ -71,9 +81,11 @@ export function createAnswerAssembler(context: AnswerContext) {
     push(chunk: unknown): Delta[] {
       const out: Delta[] = [];
       if (!isRecord(chunk)) return out;
-      const counted = usageOf(chunk.usage);
-      if (counted !== null) usage = counted;
       const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
+      // Moonshot counts inside the choice.
+      const counted = isRecord(choice) && isRecord(choice.usage) ? choice.usage : chunk.usage;
+      usage = usageOf(counted) ?? usage;
+      costUsd = costOf(counted) ?? costUsd;
       if (!isRecord(choice)) return out;
       const delta = isRecord(choice.delta) ? choice.delta : choice.message;
       if (isRecord(delta)) takeDelta(delta, out);
@@ -90,6 +102,10 @@ export function createAnswerAssembler(context: AnswerContext) {
       const unclosed = splitter.unclosed;
       const rest: Delta[] = [];
       take(splitter.end(), rest);
+      const visible = textCalls.end(calls.any);
+      show(visible.rest, rest);
+      let { content } = visible;
+      visible.calls.forEach((call, index) => calls.push({ index, function: call }));
       const native = reasoning.text();
       if (native === null && inline === '') {
         const orphan = splitOrphanClose(content);
@@ -106,6 +122,7 @@ export function createAnswerAssembler(context: AnswerContext) {
         finishReason,
         unclosedReasoning: unclosed,
         usage,
+        costUsd,
         durationMs,
       };
       return { answer, rest };
@@ -133,9 +150,17 @@ function usageOf(value: unknown): Usage | null {
     promptTokens: count(value.prompt_tokens),
     completionTokens: count(value.completion_tokens),
     reasoningTokens: count(completion.reasoning_tokens),
-    // DeepSeek counts cache hits under a name of its own.
-    cachedTokens: count(prompt.cached_tokens) || count(value.prompt_cache_hit_tokens),
+    // DeepSeek and Moonshot count cache hits under names of their own.
+    cachedTokens: count(prompt.cached_tokens) || count(value.prompt_cache_hit_tokens) || count(value.cached_tokens),
   };
+}
+
+/** OpenRouter: US dollars taken from the account; with a key of one's own for the upstream, what that takes comes on top. */
+function costOf(value: unknown): number | null {
+  if (!isRecord(value) || typeof value.cost !== 'number' || !Number.isFinite(value.cost) || value.cost < 0) return null;
+  const upstream = value.is_byok === true && isRecord(value.cost_details) ? value.cost_details.upstream_inference_cost : 0;
+  const whole = value.cost + (typeof upstream === 'number' && Number.isFinite(upstream) && upstream > 0 ? upstream : 0);
+  return Number(whole.toPrecision(12));
 }
 
 function count(value: unknown): number {

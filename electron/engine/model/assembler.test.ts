@@ -6,7 +6,7 @@ import type { ChatAnswer } from './types.ts';
 type Json = Record<string, unknown>;
 
 function assemble(deltas: Json[], context = { takenIds: new Set<string>(), turn: 0 }): ChatAnswer {
-  const assembler = createAnswerAssembler(context);
+  const assembler = createAnswerAssembler({ ...context, tools: [] });
   for (const delta of deltas) assembler.push({ choices: [{ delta }] });
   return assembler.finish(0).answer;
 }
@@ -115,7 +115,7 @@ describe('reasoning', () => {
 describe('usage and finish', () => {
   // Bug: reasoning or cached tokens are dropped, so costs are wrong.
   it('reads the counts of OpenAI and DeepSeek', () => {
-    const assembler = createAnswerAssembler({ takenIds: new Set(), turn: 0 });
+    const assembler = createAnswerAssembler({ takenIds: new Set(), turn: 0, tools: [] });
     assembler.push({ choices: [{ delta: { content: 'x' }, finish_reason: 'stop' }], usage: null });
     assembler.push({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 7, completion_tokens_details: { reasoning_tokens: 3 }, prompt_cache_hit_tokens: 4 } });
     expect(assembler.finish(5).answer).toMatchObject({ finishReason: 'stop', durationMs: 5, usage: { promptTokens: 10, completionTokens: 7, reasoningTokens: 3, cachedTokens: 4 } });

@@ -1,8 +1,7 @@
-import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from 'openai/core/error';
 import { isRecord, parseJson, textOf } from './json.ts';
 import { retryAfterMs } from './retry.ts';
 import { ModelError, type Endpoint } from './types.ts';
-import { hostOf, placeOf } from './wire.ts';
+import { hostOf, placeOf } from './place.ts';
 
 const MAX_PROVIDER_MESSAGE_CHARS = 500;
 
@@ -35,18 +34,10 @@ export interface FaultContext {
 /** Turns whatever a request threw into a ModelError that says what to do. The key appears in none of its parts. */
 export function modelErrorOf(thrown: unknown, context: FaultContext): ModelError {
   if (thrown instanceof ModelError) return thrown;
-  if (thrown instanceof APIUserAbortError) return abortedError();
-  if (thrown instanceof APIConnectionTimeoutError) return networkFault(thrown, context, 'ETIMEDOUT');
-  if (thrown instanceof APIConnectionError) return networkFault(thrown, context, null);
-  if (thrown instanceof APIError) {
-    const body: unknown = thrown.error ?? textAfterStatus(thrown.message);
-    if (thrown.status === undefined) return streamedFault(body, context);
-    return statusFault(thrown.status, body, thrown.headers, context);
-  }
   if (thrown instanceof SyntaxError) {
     return new ModelError('bad_response', `${placeOf(context.endpoint.baseUrl)} sent a piece of the answer that is not valid JSON.`);
   }
-  return networkFault(thrown, context, null);
+  return networkFault(thrown, context);
 }
 
 export function abortedError(): ModelError {
@@ -88,7 +79,7 @@ export function statusFault(status: number, body: unknown, headers: Headers | un
   }
   if (status === 408) return new ModelError('timeout', `${place} gave up waiting for this request.`, more);
   if (isRateLimit) {
-    return new ModelError('rate_limit', `${place} is limiting the rate of requests. Use fewer workers, or wait.`, more);
+    return new ModelError('rate_limit', `${place} is limiting the rate of requests. Fewer agents at once, or a pause, help.`, more);
   }
   if (status >= 500) {
     const sentence = isPage ? `${place} answered with an error page (${status}) instead of an API answer.` : `${place} failed (${status}).`;
@@ -129,8 +120,8 @@ export function looksLikeHtml(text: string): boolean {
   return /^\s*<(?:!doctype|html|head|body|\?xml)/i.test(text);
 }
 
-function networkFault(thrown: unknown, context: FaultContext, fallbackCode: string | null): ModelError {
-  return new ModelError(...networkSentence(networkCode(thrown) ?? fallbackCode, context));
+function networkFault(thrown: unknown, context: FaultContext): ModelError {
+  return new ModelError(...networkSentence(networkCode(thrown), context));
 }
 
 /** What a network error code means, in words; `midAnswer` when the connection had been working. */
@@ -204,12 +195,6 @@ function redactKeys(text: string, apiKey: string | null): string {
 
 function searchable(body: unknown): string {
   return typeof body === 'string' ? body : (JSON.stringify(body) ?? '');
-}
-
-/** The SDK puts a body that is no JSON behind the status in its message. */
-function textAfterStatus(message: string): string {
-  const text = message.replace(/^\d{3} /, '');
-  return text === 'status code (no body)' ? '' : text;
 }
 
 function pathOf(baseUrl: string): string {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '#shared/trajectory.ts';
-import { repairHistory } from './history.ts';
+import { joinNeighbours, repairHistory } from './history.ts';
 
 const user: Message = { role: 'user', content: 'hi', createdAt: 1 };
 const calling = (...ids: string[]): Message => ({
@@ -73,5 +73,27 @@ describe('repairHistory', () => {
     ]);
     expect(message).toMatchObject({ content: '\ufffd', reasoning: '\ufffd', reasoningDetails: [{ a: ['\ufffd'] }], toolCalls: [{ arguments: '{"x":"\ufffd"}' }] });
     expect(answer?.content).toBe('cut \ufffd');
+  });
+});
+
+describe('joinNeighbours', () => {
+  const picture = (id: string): Message => ({ role: 'user', content: '', attachments: [{ id: id.repeat(64), kind: 'image', name: id, mime: 'image/png', bytes: 1 }], createdAt: 1 });
+
+  // Bug: a note, a summary or what was said meanwhile stands behind another user message: strictly alternating chat templates refuse the request.
+  it('leaves no two user or system messages in a row, and loses no word and no picture', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(messageArbitrary, idArbitrary.map(picture)), { maxLength: 14 }), (messages) => {
+        const repaired = repairHistory(messages);
+        const joined = joinNeighbours(repaired);
+        joined.forEach((message, i) => expect(['user', 'system'].includes(message.role) && joined[i + 1]?.role === message.role).toBe(false));
+        const words = (all: readonly Message[]): string => all.map((m) => m.content).join('').replaceAll('\n', '');
+        const pictures = (all: readonly Message[]): unknown[] => all.flatMap((m) => m.attachments ?? []);
+        expect(words(joined)).toBe(words(repaired));
+        expect(pictures(joined)).toEqual(pictures(repaired));
+        expect(joinNeighbours(joined)).toEqual(joined);
+      }),
+      { numRuns: 300 },
+    );
+    expect(joinNeighbours([user, { ...user, content: 'and this' }]).map((m) => m.content)).toEqual(['hi\n\nand this']);
   });
 });

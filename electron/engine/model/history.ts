@@ -32,6 +32,38 @@ export function repairHistory(messages: readonly Message[]): Message[] {
   return repaired;
 }
 
+/**
+ * User messages in a row (notes, a summary, what was said meanwhile) become one, and so do system messages: chat templates that want the
+ * roles to alternate refuse the request else (Mistral, Gemma). For messages that `repairHistory` has gone over.
+ */
+export function joinNeighbours(messages: readonly Message[]): Message[] {
+  const joined: Message[] = [];
+  for (const message of messages) {
+    const before = joined.at(-1);
+    if (before === undefined || before.role !== message.role || (message.role !== 'user' && message.role !== 'system')) joined.push(message);
+    else joined[joined.length - 1] = joinedWith(before, message);
+  }
+  return joined;
+}
+
+function joinedWith(before: Message, message: Message): Message {
+  const attachments = [...(before.attachments ?? []), ...(message.attachments ?? [])];
+  return {
+    ...before,
+    content: [before.content, message.content].filter((text) => text !== '').join('\n\n'),
+    ...(attachments.length > 0 ? { attachments } : {}),
+  };
+}
+
+const READ = 'I have read the results.';
+
+/** Puts a word of the assistant between a result and a user message: some servers refuse one directly behind the other. */
+export function answerBeforeUser(messages: readonly Message[]): Message[] {
+  return messages.flatMap((message, at): Message[] =>
+    message.role === 'user' && messages[at - 1]?.role === 'tool' ? [{ role: 'assistant', content: READ, synthetic: true, createdAt: message.createdAt }, message] : [message],
+  );
+}
+
 function resultsAfter(messages: readonly Message[], at: number): Map<string, Message[]> {
   const results = new Map<string, Message[]>();
   for (const message of messages.slice(at + 1)) {

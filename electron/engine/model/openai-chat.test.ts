@@ -10,7 +10,7 @@ import {
 import { startFakeModel, type FakeModel } from '../../../e2e/fakes/fake-model.ts';
 import { withFake } from '../../../e2e/fakes/testing.ts';
 import { createOpenAiChatModel, type OpenAiChatOptions } from './openai-chat.ts';
-import { createRateGate } from './rate-gate.ts';
+import { createProviderGate } from './provider-gate.ts';
 import { ModelError, type ChatAnswer, type ChatRequest, type Endpoint, type ModelEvent } from './types.ts';
 
 const KEY = 'sk-verysecretkey123456';
@@ -299,7 +299,7 @@ describe('abort', () => {
         queueMicrotask(() => stop.abort(stopping));
         return new Promise((__, reject) => signal.addEventListener('abort', () => reject(stopping), { once: true }));
       };
-      const gate = createRateGate({ sleep: never });
+      const gate = createProviderGate({ sleep: never });
       if (where === 'headers') fake.script(gated('never'));
       if (where === 'middle') fake.script(together(say('half an answer'), gated('never', 1)));
       if (where === 'sleep') fake.script(fail(500));
@@ -331,7 +331,7 @@ describe('with a shared gate', () => {
     withSteps([fail(429, { retryAfter: 5 }), say('a'), say('b'), say('c')], async (fake) => {
       let clock = 1_000_000;
       const askedAt: number[] = [];
-      const gate = createRateGate({ now: () => clock, sleep: async (ms) => void (clock += ms) });
+      const gate = createProviderGate({ now: () => clock, sleep: async (ms) => void (clock += ms) });
       const options = { gate, now: () => clock };
       const first = await ask(fake, { ...options, sleep: () => Promise.reject(new Error('The gate waits, not the call.')) });
       askedAt.push(clock);

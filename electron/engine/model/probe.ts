@@ -1,39 +1,25 @@
 import type { ModelInfo, ProviderTest } from '#shared/contract/settings.ts';
-import { abortedError, looksLikeHtml, networkCode, networkSentence, providerText, statusFault } from './faults.ts';
-import { isRecord, parseJson, textOf } from './json.ts';
+import { looksLikeHtml, providerText, statusFault } from './faults.ts';
+import { isRecord, parseJson } from './json.ts';
+import { modelsIn } from './model-list.ts';
+import { withDetails } from './model-details.ts';
+import { get, type ProbeAnswer, type Probe, type ProbedEndpoint, type ProbeOptions } from './probe-request.ts';
 import { OFFLINE_BASE_URL, OFFLINE_MODEL } from './providers.ts';
-import { ModelError, type Endpoint } from './types.ts';
-import { hostOf, placeOf } from './wire.ts';
+import { hostOf, placeOf } from './place.ts';
+import { ModelError } from './types.ts';
 
-export type ProbedEndpoint = Pick<Endpoint, 'baseUrl' | 'apiKey'>;
+export type { ProbedEndpoint, ProbeOptions } from './probe-request.ts';
 
-export interface ProbeOptions {
-  /** For one request; default 10 s. */
-  timeoutMs?: number;
-  now?: () => number;
-  fetch?: typeof fetch;
-}
-
-type Probe = ProbeOptions & { signal: AbortSignal | undefined };
-
-interface Answer {
-  status: number;
-  text: string;
-  headers: Headers;
-  latencyMs: number;
-}
-
-const DEFAULT_TIMEOUT_MS = 10_000;
-/** The names under which OpenRouter, Groq, vLLM, LM Studio and others tell the context length. */
-const CONTEXT_FIELDS = ['context_length', 'context_window', 'max_model_len', 'max_context_length', 'max_input_tokens', 'n_ctx', 'n_ctx_train'];
-
-/** The models of an endpoint by `GET /models`, sorted by id. Throws a ModelError that says what is wrong. */
+/**
+ * The models of an endpoint by `GET /models`, sorted by id; local servers are asked for what that leaves out (see
+ * `withDetails`). Throws a ModelError that says what is wrong.
+ */
 export async function listModels(endpoint: ProbedEndpoint, signal?: AbortSignal, more: ProbeOptions = {}): Promise<ModelInfo[]> {
   if (endpoint.baseUrl === OFFLINE_BASE_URL) return [{ id: OFFLINE_MODEL, contextLength: null }];
   const options: Probe = { ...more, signal };
   const answer = await get(endpoint.baseUrl, 'models', endpoint, options);
   const models = modelsIn(answer);
-  if (models !== null) return models;
+  if (models !== null) return await withDetails(models, endpoint, options);
   throw faultOf(answer, endpoint, options);
 }
 
@@ -64,54 +50,7 @@ export async function testEndpoint(endpoint: ProbedEndpoint, signal?: AbortSigna
   }
 }
 
-async function get(baseUrl: string, path: string, endpoint: ProbedEndpoint, options: Probe): Promise<Answer> {
-  const { timeoutMs = DEFAULT_TIMEOUT_MS, now = Date.now, fetch: send = fetch, signal } = options;
-  const startedAt = now();
-  const headers: Record<string, string> = { accept: 'application/json' };
-  if (endpoint.apiKey !== null && endpoint.apiKey !== '') headers.authorization = `Bearer ${endpoint.apiKey}`;
-  const once = async (): Promise<Answer> => {
-    const limit = AbortSignal.timeout(timeoutMs);
-    const response = await send(`${baseUrl.replace(/\/+$/, '')}/${path}`, { headers, signal: signal ? AbortSignal.any([limit, signal]) : limit });
-    const text = await response.text();
-    return { status: response.status, text, headers: response.headers, latencyMs: Math.max(0, Math.round(now() - startedAt)) };
-  };
-  try {
-    // A kept-alive socket of a server that has since gone or restarted says nothing about the server now: ask again.
-    return await once().catch((thrown: unknown) => (networkCode(thrown) === 'UND_ERR_SOCKET' ? once() : Promise.reject(thrown)));
-  } catch (thrown) {
-    if (signal?.aborted === true) throw abortedError();
-    const timedOut = thrown instanceof Error && thrown.name === 'TimeoutError';
-    const context = { endpoint: { ...endpoint, model: '' }, midAnswer: false };
-    throw new ModelError(...networkSentence(timedOut ? 'ETIMEDOUT' : networkCode(thrown), context));
-  }
-}
-
-/** The models in an answer; null when it is not a list of models. */
-function modelsIn(answer: Answer): ModelInfo[] | null {
-  if (answer.status < 200 || answer.status > 299) return null;
-  const value = parseJson(answer.text);
-  const list: unknown = Array.isArray(value) ? value : isRecord(value) ? (value.data ?? value.models) : null;
-  if (!Array.isArray(list)) return null;
-  const models = list.flatMap((item: unknown): ModelInfo[] => {
-    if (!isRecord(item)) return [];
-    const id = textOf(item.id) || textOf(item.name);
-    return id === '' ? [] : [{ id, contextLength: contextLengthOf(item) }];
-  });
-  return models.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
-}
-
-function contextLengthOf(item: Record<string, unknown>): number | null {
-  for (const source of [item, item.top_provider, item.meta]) {
-    if (!isRecord(source)) continue;
-    for (const field of CONTEXT_FIELDS) {
-      const value = source[field];
-      if (typeof value === 'number' && Number.isInteger(value) && value > 0) return value;
-    }
-  }
-  return null;
-}
-
-async function explain(answer: Answer, endpoint: ProbedEndpoint, options: Probe): Promise<ProviderTest> {
+async function explain(answer: ProbeAnswer, endpoint: ProbedEndpoint, options: Probe): Promise<ProviderTest> {
   const { baseUrl, apiKey } = endpoint;
   const { status, text, latencyMs } = answer;
   const place = placeOf(baseUrl);
@@ -154,7 +93,7 @@ async function keyRefusal(endpoint: ProbedEndpoint, options: Probe): Promise<Pro
   return answer.status === 401 || answer.status === 403 ? await explain(answer, endpoint, options) : null;
 }
 
-function faultOf(answer: Answer, endpoint: ProbedEndpoint, options: Probe): ModelError {
+function faultOf(answer: ProbeAnswer, endpoint: ProbedEndpoint, options: Probe): ModelError {
   const context = { endpoint: { ...endpoint, model: 'the list of models' }, midAnswer: false, now: (options.now ?? Date.now)() };
   if (answer.status >= 400) return statusFault(answer.status, parseJson(answer.text) ?? answer.text, answer.headers, context);
   const sentence = `What answered at ${placeOf(endpoint.baseUrl)} is not an OpenAI-compatible list of models. Check the base URL (most end in /v1).`;

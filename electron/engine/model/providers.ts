@@ -1,3 +1,5 @@
+import { LOCAL_PORTS } from './server-kind.ts';
+
 /** The scripted offline teacher: needs neither key nor network. */
 export const OFFLINE_PROVIDER = 'offline';
 export const OFFLINE_MODEL = 'offline/demo';
@@ -19,10 +21,11 @@ export const PROVIDER_PRESETS: readonly ProviderPreset[] = [
   remote('openrouter', 'OpenRouter', 'https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
   remote('openai', 'OpenAI', 'https://api.openai.com/v1', 'OPENAI_API_KEY'),
   remote('nous', 'Nous Research', 'https://inference-api.nousresearch.com/v1', 'NOUS_API_KEY'),
-  local('ollama', 'Ollama', 11_434),
-  local('lmstudio', 'LM Studio', 1234),
-  local('vllm', 'vLLM', 8000),
-  local('llamacpp', 'llama.cpp', 8080),
+  local('ollama', 'Ollama'),
+  local('lmstudio', 'LM Studio'),
+  local('vllm', 'vLLM'),
+  local('sglang', 'SGLang'),
+  local('llamacpp', 'llama.cpp'),
 ];
 
 function remote(id: string, name: string, baseUrl: string, keyEnv: string): ProviderPreset {
@@ -30,6 +33,6 @@ function remote(id: string, name: string, baseUrl: string, keyEnv: string): Prov
 }
 
 /** 127.0.0.1 and not localhost: these servers mostly listen on IPv4 only. */
-function local(id: string, name: string, port: number): ProviderPreset {
-  return { id, name, baseUrl: `http://127.0.0.1:${port}/v1`, keyEnv: null, defaultModel: null, scripted: false };
+function local(id: keyof typeof LOCAL_PORTS, name: string): ProviderPreset {
+  return { id, name, baseUrl: `http://127.0.0.1:${LOCAL_PORTS[id]}/v1`, keyEnv: null, defaultModel: null, scripted: false };
 }

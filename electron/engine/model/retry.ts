@@ -2,6 +2,8 @@ import type { ModelError } from './types.ts';
 
 const MAX_RETRY_AFTER_MS = 10 * 60_000;
 const MAX_BACKOFF_MS = 60_000;
+/** Its gate lets one try at a time, so what waits there need not wait long before. */
+const OUTAGE_WAIT_MS = 1_000;
 const RETRIED = new Set(['rate_limit', 'server', 'network', 'timeout', 'bad_response']);
 
 export interface RetryPolicy {
@@ -11,14 +13,36 @@ export interface RetryPolicy {
   maxRateLimitAttempts: number;
   /** In [0, 1). */
   random: () => number;
+  /** For work that nobody waits for: troubles of the provider are waited out and cost no attempt. */
+  patience?: Patience | undefined;
+}
+
+export interface Patience {
+  /** How long one call waits, in all. */
+  ms: number;
+  now: () => number;
+  /** Since when (epoch ms) the provider answers nobody; null while it does. */
+  downSince: () => number | null;
+  /** How many times in a row it said 429 and nothing else. */
+  storms: () => number;
 }
 
 /** Counts the failed attempts of one call and says how long to wait before the next, or null when the call has failed. */
 export function createRetryPlan(policy: RetryPolicy): (error: ModelError) => number | null {
   let failures = 0;
   let toldToWait = 0;
+  let patientSince: number | null = null;
   return (error) => {
     if (!RETRIED.has(error.code)) return null;
+    const { patience } = policy;
+    const down = patience?.downSince() ?? null;
+    if (patience && (error.code === 'rate_limit' || down !== null)) {
+      patientSince ??= patience.now();
+      if (patience.now() - Math.min(patientSince, down ?? Infinity) >= patience.ms) return null;
+      if (error.code !== 'rate_limit') return Math.round(OUTAGE_WAIT_MS * policy.random());
+      // While others are answered, fewer requests at once help more than long pauses.
+      return error.retryAfterMs !== null ? Math.min(error.retryAfterMs, MAX_RETRY_AFTER_MS) : backoff(Math.max(0, patience.storms() - 1));
+    }
     if (error.code === 'rate_limit' && error.retryAfterMs !== null) {
       toldToWait += 1;
       if (toldToWait >= policy.maxRateLimitAttempts) return null;
@@ -27,9 +51,12 @@ export function createRetryPlan(policy: RetryPolicy): (error: ModelError) => num
       if (failures >= policy.maxAttempts) return null;
     }
     if (error.retryAfterMs !== null) return Math.min(error.retryAfterMs, MAX_RETRY_AFTER_MS);
-    const backoffMs = Math.min(1000 * 2 ** failures, MAX_BACKOFF_MS);
-    return Math.round(backoffMs * (0.75 + 0.25 * policy.random()));
+    return backoff(failures);
   };
+
+  function backoff(count: number): number {
+    return Math.round(Math.min(1000 * 2 ** count, MAX_BACKOFF_MS) * (0.75 + 0.25 * policy.random()));
+  }
 }
 
 /**

@@ -31,6 +31,8 @@ export function createThinkSplitter(): ThinkSplitter {
   let mode: 'lead' | 'inside' | 'visible' = 'lead';
   let held = '';
   let heldSpace = '';
+  /** White space before the visible text; apart from `held`, which is looked at with each piece. */
+  let leadSpace = '';
   let closingTag = '';
   let sawBlock = false;
   let blockHasText = false;
@@ -76,19 +78,24 @@ export function createThinkSplitter(): ThinkSplitter {
       return false;
     }
     const text = held.trimStart();
-    if (text === '') return false;
+    if (text === '') {
+      leadSpace += held;
+      held = '';
+      return false;
+    }
     const start = text.slice(0, LONGEST_OPENING).toLowerCase();
     const opening = OPENING_TAGS.find((tag) => start.startsWith(tag));
     if (opening !== undefined) {
       closingTag = `</${opening.slice(1)}`;
       held = text.slice(opening.length);
+      leadSpace = '';
       mode = 'inside';
       sawBlock = true;
       blockHasText = false;
       return true;
     }
     if (OPENING_TAGS.some((tag) => tag.startsWith(start))) return false;
-    if (sawBlock) held = text;
+    held = sawBlock ? text : leadSpace + held;
     mode = 'visible';
     return true;
   }
@@ -103,7 +110,8 @@ export function createThinkSplitter(): ThinkSplitter {
     end() {
       const out: SplitPiece[] = [];
       if (mode === 'inside') reason(held, out);
-      else show(sawBlock && mode === 'lead' ? held.trimStart() : held, out);
+      else if (mode === 'lead') show(sawBlock ? held.trimStart() : leadSpace + held, out);
+      else show(held, out);
       held = '';
       return out;
     },

@@ -17,7 +17,12 @@ export interface ChatRequest {
   tools: readonly ToolSpec[];
   maxTokens?: number;
   temperature?: number;
+  topP?: number;
+  /** Of the provider's sampling; most that know it only do their best. */
+  seed?: number;
   reasoningEffort?: ReasoningEffort;
+  /** Bytes of an attachment that a message names; null when they are gone. Without it pictures are not sent. */
+  attachment?: (id: string) => Promise<Uint8Array | null>;
 }
 
 /** The assembled answer of one model call. */
@@ -33,14 +38,20 @@ export interface ChatAnswer {
   /** An inline reasoning tag was opened and never closed. */
   unclosedReasoning: boolean;
   usage: Usage | null;
+  /** What the provider said the call cost, USD; null when it does not say. */
+  costUsd: number | null;
+  /** Set when a fallback answered instead of the model that was asked. */
+  servedBy?: { provider: string; model: string };
   durationMs: number;
 }
 
 export type ModelEvent =
   /** `tool` deltas carry argument text, for display only. */
   | { type: 'delta'; channel: 'content' | 'reasoning' | 'tool'; text: string }
-  /** The attempt failed and will be made again after `waitMs`; what was streamed so far is void. */
-  | { type: 'retry'; attempt: number; waitMs: number; error: ModelError }
+  /**
+   * The attempt failed and will be made again after `waitMs`, by `fallback` when that is set; what was streamed so far is void.
+   */
+  | { type: 'retry'; attempt: number; waitMs: number; error: ModelError; fallback?: { provider: string; model: string } }
   | { type: 'answer'; answer: ChatAnswer };
 
 export type ModelErrorCode =

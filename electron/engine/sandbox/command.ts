@@ -1,12 +1,8 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { constants } from 'node:os';
-import { Socket } from 'node:net';
-import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorCode } from './confine.ts';
 import { OutputCollector } from './output.ts';
 import { killTree, send, signalGroup, strayProcesses } from './processes.ts';
+import { spawnerForNext } from './spawner.ts';
+import { type ByteSink, exitCodeOf, type Launch, type Started, startHere } from './started.ts';
 import { SandboxError } from './types.ts';
 import type { CommandResult } from './types.ts';
 
@@ -15,13 +11,7 @@ export interface Shell {
   name: string;
 }
 
-interface CommandOptions {
-  shell: Shell;
-  command: string;
-  cwd: string;
-  env: Record<string, string>;
-  /** Value of the mark in `env`. */
-  mark: string;
+interface CommandOptions extends Launch {
   timeoutMs: number;
   signal: AbortSignal;
   onOutput?: ((text: string) => void) | undefined;
@@ -54,17 +44,21 @@ export async function runCommand(options: CommandOptions): Promise<CommandResult
     exitCode,
     ...outcome,
     durationMs: Math.round(performance.now() - startedAt),
+    note: null,
   });
   if (options.signal.aborted) {
     outcome.aborted = true;
     return result(null);
   }
 
-  const child = await start(options);
-  const pid = child.pid;
-  if (pid === undefined) throw new SandboxError('unavailable', 'The command could not be started.');
+  const output = watch(collector);
+  const program = await start(options, output.sink);
+  const { pid } = program;
   options.onGroup(pid, true);
-  const exit = watch(child, collector);
+  const release = (): void => {
+    output.giveUp();
+    program.release();
+  };
 
   const stop = new Promise<'timedOut' | 'aborted'>((done) => {
     const timer = setTimeout(() => done('timedOut'), Math.min(options.timeoutMs, MAX_TIMEOUT_MS));
@@ -72,92 +66,71 @@ export async function runCommand(options: CommandOptions): Promise<CommandResult
     options.signal.addEventListener('abort', onAbort, { once: true });
     // It may have come while the process was starting.
     if (options.signal.aborted) onAbort();
-    void exit.ended.finally(() => {
+    void program.ended.finally(() => {
       clearTimeout(timer);
       options.signal.removeEventListener('abort', onAbort);
     });
   });
 
-  const first = await Promise.race([exit.ended, stop]);
-  if (first === 'ended') {
-    await exit.drained();
-    exit.release();
+  const first = await Promise.race([program.ended, stop]);
+  if (typeof first === 'object' && !program.lost) {
+    await output.drained(program.closed);
+    release();
     if (!signalGroup(pid, 0)) options.onGroup(pid, false);
-    return result(exitCodeOf(child));
+    return result(exitCodeOf(first));
   }
-  outcome[first] = true;
-  await terminate(pid, options.mark);
-  await Promise.race([exit.closed, delay(KILLED_CLOSE_MS, undefined, { ref: false })]);
-  exit.release();
+  if (typeof first === 'string') outcome[first] = true;
+  await terminate(pid, options);
+  await Promise.race([program.closed, delay(KILLED_CLOSE_MS, undefined, { ref: false })]);
+  release();
   options.onGroup(pid, false);
+  if (program.lost && typeof first === 'object') throw new SandboxError('unavailable', 'The command was stopped: the process that had started it was killed. Run it again.');
   return result(null);
 }
 
-/**
- * The shell starts itself anew with both streams on one pipe: only so does output come in the order in which it was written.
- */
-async function start(options: CommandOptions): Promise<ChildProcess> {
-  const { shell, command, cwd, env } = options;
-  const windows = process.platform === 'win32';
-  const args = windows ? ['/d', '/s', '/c', `"${command}"`] : ['-c', 'exec "$1" -c "$2" "$3" 2>&1', shell.name, shell.path, command, shell.name];
+/** Through the spawner where there is one. */
+async function start(options: CommandOptions, sinkOf: () => ByteSink): Promise<Started> {
+  const spawner = spawnerForNext();
+  if (spawner === null) return startHere(options, sinkOf);
   try {
-    const child = spawn(shell.path, args, {
-      cwd,
-      env,
-      detached: !windows,
-      windowsHide: true,
-      windowsVerbatimArguments: windows,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    await new Promise<void>((done, failed) => child.once('spawn', done).once('error', failed));
-    child.on('error', () => undefined);
-    return child;
+    return await spawner.start(options, sinkOf);
   } catch (error) {
-    const code = errorCode(error);
-    if (code === 'E2BIG') {
-      throw new SandboxError('unavailable', 'The command is too long for the operating system. Write it into a script file first, then run that file.');
-    }
-    if (code === 'ERR_INVALID_ARG_VALUE') throw new SandboxError('unavailable', 'The command contains a NUL character. Remove it.');
-    throw new SandboxError('unavailable', `The command could not be started (${code ?? String(error)}).`);
+    // it may have come to life just before the spawner ended
+    if (!spawner.ready) for (const pid of await strayProcesses(options.mark)) send(pid, 'SIGKILL');
+    throw error;
   }
 }
 
-interface Watch {
-  ended: Promise<'ended'>;
-  closed: Promise<void>;
-  /** Resolves when nothing more is to be expected from the pipe. */
-  drained(): Promise<void>;
-  /** Gives the output up: later bytes are read and dropped, so that a background child neither blocks nor dies of a closed pipe. */
-  release(): void;
+interface OutputWatch {
+  sink: () => ByteSink;
+  /** Resolves when nothing more is to be expected from the pipe, which `closed` tells of. */
+  drained(closed: Promise<void>): Promise<void>;
+  /** What comes later is dropped. */
+  giveUp(): void;
 }
 
-function watch(child: ChildProcess, collector: OutputCollector): Watch {
+function watch(collector: OutputCollector): OutputWatch {
   let lastData = performance.now();
   let open = true;
-  let closed = false;
-  const streams = [child.stdout, child.stderr].filter((stream): stream is Readable => stream !== null);
-  for (const stream of streams) {
-    const sink = collector.stream();
-    stream.on('data', (bytes: Buffer) => {
-      lastData = performance.now();
-      if (open) sink.write(bytes);
-    });
-    stream.on('end', () => open && sink.end());
-    stream.on('error', () => undefined);
-  }
-  const closing = new Promise<void>((done) => {
-    child.once('close', () => {
-      closed = true;
-      done();
-    });
-  });
   return {
-    ended: new Promise((done) => child.once('exit', () => done('ended'))),
-    closed: closing,
-    async drained() {
+    sink() {
+      const sink = collector.stream();
+      return {
+        write(bytes) {
+          lastData = performance.now();
+          if (open) sink.write(bytes);
+        },
+        end: () => open && sink.end(),
+      };
+    },
+    async drained(closed) {
+      let isClosed = false;
+      const closing = closed.then(() => {
+        isClosed = true;
+      });
       const until = performance.now() + LINGER_MS;
       lastData = performance.now();
-      while (!closed && performance.now() < until) {
+      while (!isClosed && performance.now() < until) {
         const wait = Math.max(1, lastData + QUIET_MS - performance.now());
         await Promise.race([closing, delay(wait)]);
         // A late timer must not win against bytes that already wait in the pipe: one turn of the loop reads them.
@@ -165,17 +138,16 @@ function watch(child: ChildProcess, collector: OutputCollector): Watch {
         if (performance.now() - lastData >= QUIET_MS) return;
       }
     },
-    release() {
+    giveUp() {
       open = false;
-      for (const stream of streams) if (stream instanceof Socket) stream.unref();
-      child.unref();
     },
   };
 }
 
 /** SIGTERM to the group and to everything that left it, a short grace, then SIGKILL to what is left. */
-async function terminate(pid: number, mark: string): Promise<void> {
-  const strays = new Set(await strayProcesses(mark, pid));
+export async function terminate(pid: number, { mark, end }: Pick<Launch, 'mark' | 'end'>): Promise<void> {
+  await end?.();
+  const strays = new Set(await strayProcesses(mark, { parent: pid }));
   signalGroup(pid, 'SIGTERM');
   for (const stray of strays) send(stray, 'SIGTERM');
   const until = performance.now() + KILL_GRACE_MS;
@@ -184,12 +156,6 @@ async function terminate(pid: number, mark: string): Promise<void> {
   }
   await killTree(pid);
   signalGroup(pid, 'SIGKILL');
-  for (const stray of await strayProcesses(mark, pid)) strays.add(stray);
+  for (const stray of await strayProcesses(mark, { parent: pid })) strays.add(stray);
   for (const stray of strays) send(stray, 'SIGKILL');
-}
-
-function exitCodeOf(child: ChildProcess): number | null {
-  if (child.exitCode !== null) return child.exitCode;
-  // The shells' own convention for death by a signal.
-  return child.signalCode === null ? null : 128 + constants.signals[child.signalCode];
 }

@@ -1,4 +1,4 @@
-import { lstat, readlink, realpath } from 'node:fs/promises';
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { SandboxError } from './types.ts';
 
@@ -20,28 +20,33 @@ export function isInside(root: string, path: string): boolean {
  * are followed first, also in paths that do not exist yet and through links that point nowhere, so that nothing is created
  * outside either.
  * @param root real path of the workspace.
- * @throws SandboxError `outside_workspace`, or `not_found` for what is no path at all.
+ * @throws SandboxError `outside_workspace` with the real path, or `not_found` for what is no path at all.
  */
-export async function confinePath(root: string, path: string): Promise<string> {
+export function confinePath(root: string, path: string): Promise<string> {
+  return new Promise((resolve) => resolve(confined(root, path)));
+}
+
+function confined(root: string, path: string): string {
   if (path.trim() === '') throw new SandboxError('not_found', 'The path is empty. Give a path relative to the workspace, for example "src/main.py".');
   if (path.includes('\0')) throw new SandboxError('not_found', 'The path contains a NUL character, which no file name can have.');
   if (path.startsWith('~') && path !== '~' && !path.startsWith('~/')) {
     throw outside(path, 'Home folders of other users cannot be used.');
   }
   const expanded = path.startsWith('~') ? join(root, path.slice(1)) : path;
-  const real = await realpathOfAny(resolve(root, expanded), 0, path);
-  if (!isInside(root, real)) throw outside(path, 'Use a path inside it, relative to the workspace root, for example "notes/todo.md".');
+  const real = realpathOfAny(resolve(root, expanded), 0, path);
+  if (!isInside(root, real)) throw outside(path, 'Use a path inside it, relative to the workspace root, for example "notes/todo.md".', real);
   return real;
 }
 
-function outside(path: string, advice: string): SandboxError {
-  return new SandboxError('outside_workspace', `"${path}" is outside the workspace. ${advice}`);
+function outside(path: string, advice: string, real: string | null = null): SandboxError {
+  return new SandboxError('outside_workspace', `"${path}" is outside the workspace. ${advice}`, real);
 }
 
-async function realpathOfAny(path: string, links: number, asked: string): Promise<string> {
+/** In place: through the thread pool each of these looks would wait for its turn, several for every file that a tool touches. */
+function realpathOfAny(path: string, links: number, asked: string): string {
   if (links > MAX_LINKS) throw new SandboxError('not_found', `"${asked}" goes through too many symbolic links. Use the real path.`);
   try {
-    return await realpath(path);
+    return realpathSync.native(path);
   } catch (error) {
     const code = errorCode(error);
     if (code === 'ELOOP') throw new SandboxError('not_found', `"${asked}" is a symbolic link that leads back to itself. Remove it or use another path.`);
@@ -52,10 +57,17 @@ async function realpathOfAny(path: string, links: number, asked: string): Promis
   }
   const parent = dirname(path);
   if (parent === path) return path;
-  const entry = await lstat(path).catch(() => null);
-  if (entry?.isSymbolicLink()) {
-    const realParent = await realpathOfAny(parent, links + 1, asked);
-    return realpathOfAny(resolve(realParent, await readlink(path)), links + 1, asked);
+  if (isLink(path)) {
+    const realParent = realpathOfAny(parent, links + 1, asked);
+    return realpathOfAny(resolve(realParent, readlinkSync(path)), links + 1, asked);
   }
-  return join(await realpathOfAny(parent, links, asked), basename(path));
+  return join(realpathOfAny(parent, links, asked), basename(path));
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  } catch {
+    return false;
+  }
 }

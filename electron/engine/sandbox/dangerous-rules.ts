@@ -21,6 +21,33 @@ const SYSTEM = /^(mount|umount|insmod|rmmod|modprobe|iptables|ip6tables|nft|ufw|
 const ACCOUNTS = /^(useradd|usermod|userdel|adduser|deluser|groupadd|groupdel|passwd|chpasswd|visudo|chsh)$/;
 const SERVICE_ACTION = /^(poweroff|reboot|halt|suspend|hibernate|kexec|stop|disable|mask|kill|isolate|restart|rescue|emergency)$/;
 
+/** Rules in words: what allowing one allows. */
+const SCOPES: Readonly<Record<string, string>> = {
+  accounts: 'Change accounts of this machine',
+  credentials: 'Use files that hold credentials',
+  delete_outside: 'Delete files outside the workspace',
+  disk: 'Work on whole disks',
+  force_push: 'Rewrite history on git remotes',
+  fork_bomb: 'Start processes without end',
+  hidden: 'Run scripts nested too deeply to be checked',
+  kill_all: 'End every process of this user',
+  kill_by_name: 'End processes by their name',
+  kill_parent: 'End the program that runs the agent',
+  permissions: 'Change permissions outside the workspace',
+  power: 'Stop or restart this machine',
+  privileges: 'Run commands with the rights of an administrator',
+  remote_script: 'Run scripts from the network',
+  schedule: 'Change scheduled jobs',
+  services: 'Stop or change services of this machine',
+  system: 'Change settings of this machine',
+  write_outside: 'Write files outside the workspace',
+};
+
+/** What allowing a rule allows, for a person. */
+export function scopeOfRule(rule: string): string {
+  return (Object.hasOwn(SCOPES, rule) ? SCOPES[rule] : undefined) ?? `Commands of the kind "${rule}"`;
+}
+
 /**
  * The absolute path that a word names, or null when that cannot be known (other variables, options).
  * `~`, `$HOME` and `$PWD` are known; patterns are kept, for a pattern is inside what its folder is inside of.

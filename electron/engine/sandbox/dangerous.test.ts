@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findDanger } from './dangerous.ts';
+import { findDangers } from './dangerous.ts';
 import { splitScript } from './shell-words.ts';
 
 const root = '/srv/talaria/work';
+const findDanger = (command: string, place: { root: string; cwd?: string }) => findDangers(command, place)[0] ?? null;
 const ruleOf = (command: string): string | null => findDanger(command, { root })?.rule ?? null;
 
 describe('findDanger', () => {

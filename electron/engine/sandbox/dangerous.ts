@@ -5,6 +5,7 @@ import { stripAnsi } from './output.ts';
 import { splitScript } from './shell-words.ts';
 import type { SimpleCommand, Word } from './shell-words.ts';
 
+export { scopeOfRule } from './dangerous-rules.ts';
 export type { Danger } from './dangerous-rules.ts';
 
 /** Scripts in scripts (`bash -c "bash -c …"`) are followed this far; deeper ones are refused as hidden. */
@@ -21,8 +22,15 @@ const FORK_BOMB = /([\w:.]{1,40})\(\)\{\1\|\1&\}/;
 const CODE_DELETES_ROOT = /\b(rmtree|rmSync|removeSync|rm_rf|remove_entry)\s*\(\s*(os\.path\.expanduser\(\s*)?['"](\/|~|\/(etc|usr|home|bin|lib|var|root|boot|Users)\b[^'"]*)\/?['"]/;
 const CREDENTIALS = /(^|[/=])(\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.docker\/config\.json|\.netrc|\.config\/gcloud)(\/|$)|^\/etc\/(shadow|gshadow|sudoers)/;
 
+/** Where a command starts: the real path of the workspace, and the folder in it or elsewhere; `root` when left out. */
+interface Start {
+  root: string;
+  cwd?: string | undefined;
+}
+
 /**
- * Looks for commands that could harm the machine or what lies outside the workspace, and answers with the first one found.
+ * Looks for commands that could harm the machine or what lies outside the workspace, and answers with one of each
+ * rule, in the order in which they come up.
  *
  * It reads the command as a shell would, after Unicode look-alikes (NFKC) and escape sequences are resolved, so
  * `r''m -rf /`, `bash -c "rm -rf /"` and `$(rm -rf /)` are found, while `echo "rm -rf /"` and `grep mkfs notes.md` pass: text
@@ -31,60 +39,73 @@ const CREDENTIALS = /(^|[/=])(\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.docker\/confi
  *
  * This is a guard against well-known accidents, not a wall. A program written to a file and then run, an unknown variable or an
  * encoded text passes. On the host sandbox a command can reach whatever this user can reach.
- * @param place.root real path of the workspace. @param place.cwd where the command starts; `root` when left out.
  */
-export function findDanger(command: string, place: { root: string; cwd?: string | undefined }): Danger | null {
+export function findDangers(command: string, place: Start): Danger[] {
   const text = stripAnsi(command.normalize('NFKC')).replace(/[\u200b-\u200d\u2060\ufeff]/g, '');
   if (FORK_BOMB.test(text.replace(/\s/g, ''))) {
-    return { rule: 'fork_bomb', message: 'This is a fork bomb: it would start processes without end. Do not run it.' };
+    return [{ rule: 'fork_bomb', message: 'This is a fork bomb: it would start processes without end. Do not run it.' }];
   }
+  const found: Danger[] = [];
   if (CODE_DELETES_ROOT.test(text)) {
-    return { rule: 'delete_outside', message: 'This code deletes a folder outside the workspace. Delete only paths inside the workspace.' };
+    found.push({ rule: 'delete_outside', message: 'This code deletes a folder outside the workspace. Delete only paths inside the workspace.' });
   }
-  return checkScript(text, { root: place.root, cwd: place.cwd ?? place.root }, 0);
+  found.push(...checkScript(text, { root: place.root, cwd: place.cwd ?? place.root }, 0));
+  return onePerRule(found);
 }
 
-function checkScript(text: string, start: Place, depth: number): Danger | null {
-  if (depth > MAX_DEPTH) return { rule: 'hidden', message: 'Scripts are nested too deeply to be checked. Write the command out plainly.' };
+function onePerRule(found: readonly Danger[]): Danger[] {
+  const first = new Map<string, Danger>();
+  for (const danger of found) if (!first.has(danger.rule)) first.set(danger.rule, danger);
+  return [...first.values()];
+}
+
+function checkScript(text: string, start: Place, depth: number): Danger[] {
+  if (depth > MAX_DEPTH) return [{ rule: 'hidden', message: 'Scripts are nested too deeply to be checked. Write the command out plainly.' }];
+  const found: Danger[] = [];
   const script = splitScript(text);
   const place = { ...start };
   let feeding: SimpleCommand[] = [];
   for (const command of script.commands) {
-    const danger = checkCommand(command, feeding, place, depth);
-    if (danger) return danger;
+    found.push(...checkCommand(command, feeding, place, depth));
     feeding = command.pipesOn ? [...feeding, command] : [];
   }
-  for (const inner of script.nested) {
-    const danger = checkScript(inner, start, depth + 1);
-    if (danger) return danger;
-  }
-  return null;
+  for (const inner of script.nested) found.push(...checkScript(inner, start, depth + 1));
+  return onePerRule(found);
 }
 
-function checkCommand(command: SimpleCommand, feeding: readonly SimpleCommand[], place: Place, depth: number): Danger | null {
+function checkCommand(command: SimpleCommand, feeding: readonly SimpleCommand[], place: Place, depth: number): Danger[] {
+  const found = checkFiles(command, place);
   const [name, args] = unwrap(command.words);
+  if (name === 'cd' || name === 'pushd') {
+    const target = args.find((word) => !word.text.startsWith('-'));
+    place.cwd = target ? (targetOf(target, place) ?? place.cwd) : place.root;
+    return found;
+  }
+  if (name === 'xargs') return [...found, ...checkXargs(args, feeding, place, depth)];
+  const inner = innerScript(name, args, command, feeding);
+  if (inner === 'remote') {
+    return [...found, { rule: 'remote_script', message: 'This runs a script from the network unseen. Download it to a file, read it, then run what you need.' }];
+  }
+  if (inner !== null) return [...found, ...checkScript(inner, place, depth + 1)];
+  const danger = checkByName(name, args, place);
+  return danger ? [...found, danger] : found;
+}
+
+/** What a command reads and writes whatever its name is: credentials, and redirections to the outside. */
+function checkFiles(command: SimpleCommand, place: Place): Danger[] {
+  const found: Danger[] = [];
+  const [, args] = unwrap(command.words);
   for (const word of [...args, ...command.writesTo]) {
     if (CREDENTIALS.test(word.text) && (word.text.startsWith('/etc') || /^(~|\$)/.test(word.text) || isOutside(word, place))) {
-      return { rule: 'credentials', message: `"${word.text}" holds a person's credentials. They are not yours to read or change.` };
+      found.push({ rule: 'credentials', message: `"${word.text}" holds a person's credentials. They are not yours to read or change.` });
     }
   }
   for (const target of command.writesTo) {
     if (isOutside(target, place)) {
-      return { rule: 'write_outside', message: `Writing to "${target.text}" is outside the workspace. Write to a path inside it, or to "$TMPDIR".` };
+      found.push({ rule: 'write_outside', message: `Writing to "${target.text}" is outside the workspace. Write to a path inside it, or to "$TMPDIR".` });
     }
   }
-  if (name === 'cd' || name === 'pushd') {
-    const target = args.find((word) => !word.text.startsWith('-'));
-    place.cwd = target ? (targetOf(target, place) ?? place.cwd) : place.root;
-    return null;
-  }
-  if (name === 'xargs') return checkXargs(args, feeding, place, depth);
-  const inner = innerScript(name, args, command, feeding);
-  if (inner === 'remote') {
-    return { rule: 'remote_script', message: 'This runs a script from the network unseen. Download it to a file, read it, then run what you need.' };
-  }
-  if (inner !== null) return checkScript(inner, place, depth + 1);
-  return checkByName(name, args, place);
+  return onePerRule(found);
 }
 
 /** The script that a shell, `eval` or `source` would run; 'remote' when it comes from a download; null when there is none. */
@@ -109,15 +130,15 @@ function innerScript(name: string, args: readonly Word[], command: SimpleCommand
 }
 
 /** `xargs` hands on what it reads, so the words of the commands before it count as arguments. */
-function checkXargs(args: readonly Word[], feeding: readonly SimpleCommand[], place: Place, depth: number): Danger | null {
+function checkXargs(args: readonly Word[], feeding: readonly SimpleCommand[], place: Place, depth: number): Danger[] {
   const start = args.findIndex((word) => !word.text.startsWith('-') && !/^(\d+|\{\}|\\n)$/.test(word.text));
-  if (start === -1) return null;
+  if (start === -1) return [];
   const passed = feeding.flatMap((source) => unwrap(source.words)[1]).filter((word) => /^[/~$.]/.test(word.text));
   return checkCommand({ words: [...args.slice(start), ...passed], writesTo: [], heredoc: null, pipesOn: false }, [], place, depth + 1);
 }
 
 /** The real command behind assignments, keywords and wrappers such as `env`, `nohup` and `timeout 5`. */
-function unwrap(words: readonly Word[]): [string, readonly Word[]] {
+export function unwrap(words: readonly Word[]): [string, readonly Word[]] {
   let rest = words;
   let wrapped = false;
   for (;;) {

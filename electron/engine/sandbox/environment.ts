@@ -1,6 +1,6 @@
 import { delimiter, dirname, isAbsolute } from 'node:path';
 
-/** Names the command a process came from, so that it is found again after it left its process group. */
+/** Names the command a process came from (`<engine pid>:<sandbox>.<command>`), so that it is found again after it left its process group. */
 export const COMMAND_MARK = 'SANDBOX_COMMAND_ID';
 
 const WINDOWS_NEEDS = ['SystemRoot', 'SystemDrive', 'ComSpec', 'PATHEXT', 'windir', 'ProgramFiles', 'ProgramData'];

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createHostSandbox } from './host.ts';
+import { createHostSandbox } from './testing.ts';
 import { OUTPUT_CAP_CHARS } from './output.ts';
 import type { CommandResult, Sandbox } from './types.ts';
 

@@ -32,7 +32,7 @@ future: [1, 2]
 describe('ConfigFile', () => {
   // Bug: a fresh home has no settings, or reading alone creates a file.
   it('uses defaults without a file and writes one for the owner only', () => {
-    expect(config.read()).toEqual({ ui: { theme: 'system', language: 'system' }, providers: {}, problems: [] });
+    expect(config.read()).toMatchObject({ ui: { theme: 'system', language: 'system' }, agent: { max_turns: 90 }, providers: {}, toolsets: null, prices: {}, problems: [] });
     expect(existsSync(file)).toBe(false);
     config.change([[['ui', 'theme'], 'light']]);
     expect(readFileSync(file, 'utf8')).toBe('ui:\n  theme: light\n');
@@ -137,4 +137,16 @@ describe('ConfigFile', () => {
     config.change([[['ui', 'theme'], 'light']]);
     expect(readFileSync(real, 'utf8')).toBe('ui:\r\n  theme: light\r\n');
   });
+});
+
+// Bug: a wrong distribution takes the others or the whole file with it, or is ignored in silence.
+it('reads own toolset distributions, each judged alone', () => {
+  const { distributions, problems } = (writeFileSync(file, 'distributions:\n  mine:\n    description: Mostly commands\n    toolsets: { terminal: 100, web: 12.5 }\n  loud:\n    toolsets: { web: 101 }\n  none:\n    toolsets: { web: 0 }\n  "a b":\n    toolsets: { web: 1 }\n  flat: 3\n'), config.read());
+  expect(distributions).toEqual({ mine: { description: 'Mostly commands', toolsets: { terminal: 100, web: 12.5 } } });
+  expect(problems).toEqual([
+    'config.yaml line 6: distributions.loud.toolsets.web must be from 0 to 100; it is ignored.',
+    'config.yaml line 8: distributions.none.toolsets must have a toolset with a chance above 0; it is ignored.',
+    'config.yaml line 10: distributions.a b cannot be used: a name has only letters, digits, "-" and "_", at most 60; it is ignored.',
+    expect.stringMatching(/^config\.yaml line 11: distributions\.flat .*; it is ignored\.$/),
+  ]);
 });

@@ -1,15 +1,22 @@
 import { readFileSync, statSync } from 'node:fs';
 import writeFileAtomic from 'write-file-atomic';
-import { type Document, isMap, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
-import type { z } from 'zod';
-import { type ConfigProvider, configProviderSchema, PROVIDER_ID, type UiConfig, uiSchema } from './config-schema.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLSeq } from 'yaml';
+import { z } from 'zod';
+import { priceSchema, type Price } from '#shared/contract/spend.ts';
+import { type ConfigDistribution, configDistributionSchema, type ConfigProvider, configProviderSchema, DISTRIBUTION_NAME, PROVIDER_ID, SECTIONS, type Sections } from './config-schema.ts';
 import { homeError } from './home.ts';
 
 /** What config.yaml says, with defaults for everything that it does not say or says wrongly. */
-export interface ConfigValues {
-  ui: UiConfig;
+export interface ConfigValues extends Sections {
   /** By provider id, in the order of the file. */
   providers: Record<string, ConfigProvider>;
+  /** Toolsets of new chats; null when the file does not say. */
+  toolsets: string[] | null;
+  /** People's own prices, by model. */
+  prices: Record<string, Price>;
+  /** People's own toolset distributions, by name. */
+  distributions: Record<string, ConfigDistribution>;
   /** What is wrong in the file, each with its line and key, and what is used instead. */
   problems: string[];
 }
@@ -24,7 +31,8 @@ export class ConfigError extends Error {
 
 export type ConfigPath = readonly [string, ...string[]];
 /** One change: the value at `path`, or `undefined` to remove it. */
-export type ConfigChange = readonly [path: ConfigPath, value: string | undefined];
+export type ConfigChange = readonly [path: ConfigPath, value: ConfigValue | undefined];
+export type ConfigValue = string | number | boolean | readonly string[] | { readonly [key: string]: ConfigValue };
 
 interface Parsed {
   stamp: string;
@@ -91,7 +99,7 @@ function stampOf(file: string): string {
 }
 
 function parse(file: string, stamp: string): Parsed {
-  const values: ConfigValues = { ui: uiSchema.parse({}), providers: {}, problems: [] };
+  const values: ConfigValues = { ...defaults(), providers: {}, toolsets: null, prices: {}, distributions: {}, problems: [] };
   const fail = (reason: string): Parsed => {
     values.problems.push(`${reason} Default settings are used and nothing is written to it until this is mended.`);
     return { stamp, text: '', values, document: null, broken: reason };
@@ -152,12 +160,37 @@ function check(document: Document, lines: LineCounter, values: ConfigValues): vo
     return schema.parse(good) as z.infer<S>;
   };
 
-  const defaults = values.ui;
-  values.ui = fields(['ui'], uiSchema, (key) => `"${defaults[key as keyof UiConfig]}" is used`);
+  for (const name of Object.keys(SECTIONS) as (keyof Sections)[]) {
+    const usual = values[name] as Record<string, unknown>;
+    Object.assign(values, { [name]: fields([name], SECTIONS[name] as z.ZodObject, (key) => (usual[key] === undefined ? 'it is ignored' : `"${String(usual[key])}" is used`)) });
+  }
+  const toolsets = document.get('toolsets') as unknown;
+  if (toolsets !== undefined && toolsets !== null) {
+    const list = z.array(z.string()).safeParse((toolsets as Node).toJS?.(document) ?? toolsets);
+    if (list.success) values.toolsets = list.data;
+    else values.problems.push(`${at(['toolsets'])}: toolsets must be a list of names; it is ignored.`);
+  }
+  for (const [model, value] of Object.entries(keysOf(['prices']))) {
+    const price = priceSchema.safeParse(value);
+    if (price.success) values.prices[model] = price.data;
+    else values.problems.push(`${at(['prices', model])}: prices.${model} must have "input" and "output" in US dollars for a million tokens; it is ignored.`);
+  }
+  for (const [name, value] of Object.entries(keysOf(['distributions']))) {
+    const own = configDistributionSchema.safeParse(value);
+    if (own.success && DISTRIBUTION_NAME.test(name)) values.distributions[name] = own.data;
+    else {
+      const path = ['distributions', name, ...(own.error?.issues[0]?.path ?? [])].map(String);
+      values.problems.push(`${at(path.slice(0, 3))}: ${path.join('.')} ${own.error?.issues[0]?.message ?? 'cannot be used: a name has only letters, digits, "-" and "_", at most 60'}; it is ignored.`);
+    }
+  }
   for (const id of Object.keys(keysOf(['providers']))) {
     if (PROVIDER_ID.test(id)) values.providers[id] = fields(['providers', id], configProviderSchema, () => 'it is ignored');
     else values.problems.push(`${at(['providers', id])}: providers.${id} is ignored; an id has only small letters, digits, "-" and "_", at most 40.`);
   }
+}
+
+function defaults(): Sections {
+  return Object.fromEntries(Object.entries(SECTIONS).map(([name, schema]) => [name, (schema as z.ZodObject).parse({})])) as unknown as Sections;
 }
 
 function isEmptyNode(node: unknown): boolean {
@@ -169,7 +202,7 @@ function withChanges(before: Parsed, changes: readonly ConfigChange[]): string {
   const document = before.document.clone();
   let changed = false;
   for (const [path, value] of changes) {
-    if (document.getIn(path) === value) continue;
+    if (sameValue(document.getIn(path), value, document)) continue;
     changed = true;
     if (value !== undefined) setIn(document, path, value);
     else if (document.hasIn(path)) document.deleteIn(path);
@@ -179,7 +212,11 @@ function withChanges(before: Parsed, changes: readonly ConfigChange[]): string {
   return before.text.includes('\r\n') ? text.replace(/\r?\n/g, '\r\n') : text;
 }
 
-function setIn(document: Document, path: ConfigPath, value: string): void {
+function sameValue(present: unknown, value: ConfigValue | undefined, document: Document): boolean {
+  return isDeepStrictEqual(isNode(present) ? present.toJS(document) : present, value);
+}
+
+function setIn(document: Document, path: ConfigPath, value: ConfigValue): void {
   for (let depth = 0; depth < path.length; depth++) {
     const above = path.slice(0, depth);
     const node = document.getIn(above, true);
@@ -193,8 +230,19 @@ function setIn(document: Document, path: ConfigPath, value: string): void {
     else document.setIn(above, map);
   }
   const present = document.getIn(path, true);
-  if (isScalar(present)) {
+  if (isScalar(present) && typeof value !== 'object') {
     present.value = value;
     delete present.source;
-  } else document.setIn(path, value);
+  } else if (isSeq(present) && Array.isArray(value)) setItems(present, value as readonly string[], document);
+  else document.setIn(path, document.createNode(value));
+}
+
+/** Entries that stay keep their comments and place; new ones come last. */
+function setItems(list: YAMLSeq, value: readonly string[], document: Document): void {
+  const valueOf = (item: unknown): unknown => (isNode(item) ? item.toJS(document) : item);
+  const kept = list.items.filter((item) => value.includes(valueOf(item) as string));
+  const there = new Set(kept.map(valueOf));
+  list.items = [...kept, ...value.filter((item) => !there.has(item)).map((item) => document.createNode(item))];
+  // order and repeats are part of the value: where the old entries cannot give them, the list is written anew
+  if (!isDeepStrictEqual(list.toJS(document), value)) list.items = value.map((item) => document.createNode(item));
 }

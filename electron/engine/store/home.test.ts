@@ -47,7 +47,7 @@ describe('ensureHome', () => {
     for (const path of [home, paths.runs, paths.data, paths.exports, paths.uploads, paths.logs, paths.workspaces]) {
       expect(statSync(path).mode & 0o777, path).toBe(0o700);
     }
-    expect(readdirSync(home).sort()).toEqual(['data', 'exports', 'logs', 'runs', 'uploads', 'workspaces']);
+    expect(readdirSync(home).sort()).toEqual(['data', 'exports', 'logs', 'memories', 'runs', 'skills', 'uploads', 'workspaces']);
     ensureHome(home);
   });
 

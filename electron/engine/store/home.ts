@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, isAbsolute, join, resolve } from 'node:path';
+import { makeFoldersSync } from './folders.ts';
 
 /** Everything that Talaria keeps, by name. All paths are absolute. */
 export interface HomePaths {
@@ -11,6 +12,8 @@ export interface HomePaths {
   uploads: string;
   logs: string;
   workspaces: string;
+  skills: string;
+  memories: string;
   config: string;
   env: string;
   keys: string;
@@ -54,6 +57,8 @@ export function homePaths(home: string): HomePaths {
     uploads: join(home, 'uploads'),
     logs: join(home, 'logs'),
     workspaces: join(home, 'workspaces'),
+    skills: join(home, 'skills'),
+    memories: join(home, 'memories'),
     config: join(home, 'config.yaml'),
     env: join(home, '.env'),
     keys: join(home, 'keys.json'),
@@ -73,7 +78,7 @@ export function ensureHome(home: string): HomePaths {
   const paths = homePaths(home);
   makeFolder(home);
   if (readdirSafely(home).length === 0) tighten(home);
-  for (const folder of [paths.runs, paths.data, paths.exports, paths.uploads, paths.logs, paths.workspaces]) makeFolder(folder);
+  for (const folder of [paths.runs, paths.data, paths.exports, paths.uploads, paths.logs, paths.workspaces, paths.skills, paths.memories]) makeFolder(folder);
   proveWritable(home);
   return paths;
 }
@@ -101,7 +106,7 @@ function sizeOf(file: string): number | null {
 
 function makeFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFoldersSync(folder, 0o700);
     if (!statSync(folder).isDirectory()) throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR' });
   } catch (error) {
     throw homeError(folder, error);

@@ -3,7 +3,7 @@ import type { ReaderTasks } from '../trajectories/tasks.ts';
 import type { ReaderRequest, ReaderResponse } from './reader.ts';
 
 type Input<T extends keyof ReaderTasks> = Parameters<ReaderTasks[T]>[1];
-type Output<T extends keyof ReaderTasks> = ReturnType<ReaderTasks[T]>;
+type Output<T extends keyof ReaderTasks> = Awaited<ReturnType<ReaderTasks[T]>>;
 
 interface Waiting {
   resolve(value: unknown): void;

@@ -50,12 +50,25 @@ export class Redactor {
     const long = [...this.#values].filter((value) => value.length >= MIN_LENGTH_IN_DATA);
     return long.length === 0 ? text : text.replace((this.#dataPattern ??= patternOf(long)), MARK);
   }
+
+  /** How many characters at the end of `text` may be the beginning of what `redactData` replaces: for text that comes in pieces. */
+  openEndOfData(text: string): number {
+    let open = 0;
+    for (const form of formsOf([...this.#values].filter((value) => value.length >= MIN_LENGTH_IN_DATA))) {
+      for (let length = Math.min(form.length - 1, text.length); length > open; length--) if (text.endsWith(form.slice(0, length))) open = length;
+    }
+    return open;
+  }
 }
 
-/** Matches the values as they are, in URLs and in JSON. */
-function patternOf(values: readonly string[]): RegExp {
+/** The values as they are, in URLs and in JSON; longest first. */
+function formsOf(values: readonly string[]): string[] {
   const forms = values.flatMap((value) => [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]);
-  const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length);
+  return [...new Set(forms)].sort((a, b) => b.length - a.length);
+}
+
+function patternOf(values: readonly string[]): RegExp {
+  const longestFirst = formsOf(values);
   return new RegExp(longestFirst.map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g');
 }
 

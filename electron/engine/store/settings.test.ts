@@ -7,6 +7,7 @@ import { ConfigFile } from './config.ts';
 import { homePaths } from './home.ts';
 import { Redactor } from './redact.ts';
 import { Secrets } from './secrets.ts';
+import type { FoundServer } from '../model/local-servers.ts';
 import type { ProbedEndpoint } from '../model/probe.ts';
 import type { ProviderPreset } from '../model/providers.ts';
 import { SettingsError, SettingsService } from './settings.ts';
@@ -14,6 +15,11 @@ import { SettingsError, SettingsService } from './settings.ts';
 const PRESETS: ProviderPreset[] = [
   { id: 'offline', name: 'Offline demo', baseUrl: '', keyEnv: null, defaultModel: 'offline/demo', scripted: true },
   { id: 'openrouter', name: 'OpenRouter', baseUrl: 'https://openrouter.ai/api/v1', keyEnv: 'OPENROUTER_API_KEY', defaultModel: null, scripted: false },
+];
+
+const FOUND: FoundServer[] = [
+  { kind: 'ollama', name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', models: [], needsKey: false },
+  { kind: 'llamacpp', name: 'llama.cpp', baseUrl: 'http://127.0.0.1:8000/v1', models: [], needsKey: false },
 ];
 
 let home: string;
@@ -38,6 +44,7 @@ function open(env: NodeJS.ProcessEnv = {}): SettingsService {
       asked.push(endpoint);
       throw new Error(`401: key ${String(endpoint.apiKey)} is wrong`);
     },
+    findLocal: async () => FOUND,
     testEndpoint: async (endpoint) => {
       asked.push(endpoint);
       return { ok: false, message: `said: bad key ${String(endpoint.apiKey)}`, hint: null, latencyMs: 1, modelCount: null };
@@ -181,5 +188,48 @@ describe('SettingsService', () => {
     expect(byId(service, 'desk')).toBeUndefined();
     expect(service.get().problems).toEqual(['config.yaml: providers.desk has no base_url; it cannot be used.']);
     expect((await failure(() => service.endpointFor('desk', 'm'))).code).toBe('INVALID');
+  });
+
+  const LIMITS = { contextLength: 32_768, concurrency: 2, requestsPerMinute: 60, tokensPerMinute: 90_000, fallback: 'openrouter/qwen/qwen3-32b', routing: null };
+  const NO_LIMITS = { contextLength: null, concurrency: null, requestsPerMinute: null, tokensPerMinute: null, fallback: null, routing: null };
+
+  // Bug: limits are lost on saving, or stay in config.yaml as nulls after they were taken away.
+  it('keeps limits, routing and fallback in config.yaml, and takes them out again', async () => {
+    const service = open();
+    const desk = { name: 'Desk', baseUrl: 'http://desk:8000/v1' };
+    const routing = { order: ['deepinfra', 'together'], ignore: [], sort: 'price' as const, allow_fallbacks: false, data_collection: 'deny' as const };
+    await service.saveProvider({ ...desk, limits: LIMITS });
+    expect(byId(service, 'desk')?.limits).toEqual(LIMITS);
+    expect(yaml()).toContain('    context_length: 32768\n    concurrency: 2\n    requests_per_minute: 60\n    tokens_per_minute: 90000\n    fallback: openrouter/qwen/qwen3-32b\n');
+    await service.saveProvider({ ...desk, id: 'desk' });
+    expect(byId(service, 'desk')?.limits).toEqual(LIMITS);
+    await service.saveProvider({ id: 'openrouter', name: 'OpenRouter', baseUrl: 'https://openrouter.ai/api/v1', limits: { ...NO_LIMITS, routing } });
+    const { ignore: _, ...kept } = routing;
+    expect(byId(service, 'openrouter')?.limits.routing).toEqual(kept);
+    await service.saveProvider({ ...desk, id: 'desk', limits: NO_LIMITS });
+    await service.saveProvider({ id: 'openrouter', name: 'OpenRouter', baseUrl: 'https://openrouter.ai/api/v1', limits: NO_LIMITS });
+    expect(yaml()).not.toMatch(/openrouter|concurrency|fallback|null/);
+    expect(service.get().problems).toEqual([]);
+  });
+
+  // Bug: a limit of 0 stops every call for ever; a fallback that is not there is noticed only when it is needed.
+  it.each([
+    ['concurrency', { concurrency: 0 }, 'at least 1'],
+    ['requestsPerMinute', { requestsPerMinute: 1.5 }, 'whole number'],
+    ['tokensPerMinute', { tokensPerMinute: -1 }, 'at least 1'],
+    ['contextLength', { contextLength: 10 }, 'at least 1000'],
+    ['fallback', { fallback: 'qwen3' }, 'provider/model id'],
+    ['fallback', { fallback: 'nowhere/qwen3' }, 'no provider "nowhere"'],
+  ])('refuses wrong limits by field: %s', async (field, limits, message) => {
+    const refused = await failure(() => open().saveProvider({ name: 'Desk', baseUrl: 'http://desk/v1', limits: { ...NO_LIMITS, ...limits } }));
+    expect(refused).toMatchObject({ code: 'INVALID', field, message: expect.stringContaining(message) as string });
+    expect(existsSync(join(home, 'config.yaml'))).toBe(false);
+  });
+
+  // Bug: a server that is in the list already is offered a second time.
+  it('says which found servers it has already', async () => {
+    const service = open();
+    await service.saveProvider({ name: 'My Ollama', baseUrl: 'http://localhost:11434/v1' });
+    expect((await service.findLocal()).servers.map(({ name, provider }) => [name, provider])).toEqual([['Ollama', 'my-ollama'], ['llama.cpp', null]]);
   });
 });

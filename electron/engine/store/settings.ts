@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
-import type { ModelInfo, Provider, ProviderTest, providerInputSchema, Settings } from '#shared/contract/settings.ts';
+import type { LocalServer, ModelInfo, Provider, ProviderLimits, ProviderTest, providerInputSchema, Settings } from '#shared/contract/settings.ts';
+import type { FoundServer } from '../model/local-servers.ts';
 import type { ProbedEndpoint } from '../model/probe.ts';
 import type { ProviderPreset } from '../model/providers.ts';
 import type { Endpoint } from '../model/types.ts';
 import { type ConfigChange, ConfigError, type ConfigFile } from './config.ts';
 import { BASE_URL_RULE, isBaseUrl, PROVIDER_ID } from './config-schema.ts';
 import { HomeError } from './home.ts';
+import { limitChanges, limitsOf } from './provider-limits.ts';
 import { KeyInEnvironmentError, type KeyName, type Secrets } from './secrets.ts';
 
 export interface SettingsDeps {
@@ -15,9 +17,11 @@ export interface SettingsDeps {
   secrets: Secrets;
   presets: readonly ProviderPreset[];
   /** Asks `/models`; throws an error with a sentence when that fails. */
-  listModels: (endpoint: ProbedEndpoint) => Promise<ModelInfo[]>;
+  listModels: (endpoint: ProbedEndpoint, signal?: AbortSignal) => Promise<ModelInfo[]>;
   /** Asks `/models` and says in words how it went; does not throw. */
   testEndpoint: (endpoint: ProbedEndpoint) => Promise<ProviderTest>;
+  /** Looks for model servers on this machine. */
+  findLocal: (signal?: AbortSignal) => Promise<FoundServer[]>;
 }
 
 export type SettingsErrorCode = 'NOT_FOUND' | 'INVALID' | 'UNAVAILABLE';
@@ -83,6 +87,7 @@ export class SettingsService {
     const present = input.id === undefined ? null : this.#find(input.id);
     if (present?.scripted) throw new SettingsError('INVALID', 'The offline demo has nothing to change.', 'id');
     const id = present?.id ?? this.#newId(name);
+    const limits = input.limits === undefined ? [] : this.#limitChanges(id, input.limits);
     const keyEnv = present?.keyEnv ?? variableFor(id);
     await this.#saveKey({ provider: id, keyEnv }, input.apiKey);
 
@@ -94,6 +99,7 @@ export class SettingsService {
       [path('base_url'), unlessPreset(input.baseUrl.trim(), preset?.baseUrl)],
       [path('default_model'), unlessPreset(input.defaultModel?.trim() || null, preset?.defaultModel)],
       [path('key_env'), unlessPreset(keyEnv, preset?.keyEnv)],
+      ...limits,
     ]);
     if (preset && isDeepStrictEqual(this.#deps.config.read().providers[id], {})) this.#change([[['providers', id], undefined]]);
     return this.get();
@@ -135,10 +141,18 @@ export class SettingsService {
     if (provider.scripted) return { models: provider.defaultModel ? [{ id: provider.defaultModel, contextLength: null }] : [] };
     try {
       const apiKey = await this.#keyFor(provider, provider.baseUrl);
-      return { models: await this.#deps.listModels({ baseUrl: provider.baseUrl, apiKey }) };
+      return { models: await this.#deps.listModels({ baseUrl: provider.baseUrl, apiKey }, signal) };
     } catch (error) {
       throw new SettingsError('UNAVAILABLE', this.#deps.secrets.redact(error instanceof Error ? error.message : String(error)), null, error);
     }
+  }
+
+  /** The model servers that answer on this machine, each with the provider that has its address already. */
+  async findLocal(signal?: AbortSignal): Promise<{ servers: LocalServer[] }> {
+    const found = await this.#deps.findLocal(signal);
+    const providers = this.#providers();
+    const samePlace = (a: string, b: string): boolean => placeOfLocal(a) === placeOfLocal(b);
+    return { servers: found.map((server) => ({ ...server, provider: providers.find(({ baseUrl }) => samePlace(baseUrl, server.baseUrl))?.id ?? null })) };
   }
 
   /**
@@ -178,8 +192,15 @@ export class SettingsService {
         keyEnv,
         scripted,
         builtIn: this.#preset(preset.id) !== undefined,
+        limits: limitsOf(override),
       };
     });
+  }
+
+  #limitChanges(id: string, limits: ProviderLimits): ConfigChange[] {
+    const changes = limitChanges(id, limits, this.#providers().map((provider) => provider.id));
+    if (changes instanceof Error) throw new SettingsError('INVALID', changes.message, changes.field);
+    return changes;
   }
 
   #preset(id: string): ProviderPreset | undefined {
@@ -233,6 +254,12 @@ function variableFor(id: string): string {
 
 function originOf(url: string): string | null {
   return URL.canParse(url) ? new URL(url).origin : null;
+}
+
+/** Host and port, with one name for this machine. */
+function placeOfLocal(url: string): string | null {
+  const host = URL.canParse(url) ? new URL(url).host : null;
+  return host === null ? null : host.replace(/^(?:localhost|\[::1\])(?=:|$)/, '127.0.0.1');
 }
 
 function asUnavailable(error: unknown): unknown {

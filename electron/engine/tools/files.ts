@@ -1,7 +1,7 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
-import type { Stats } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, posix, relative, sep } from 'node:path';
-import { errorCode } from '../sandbox/confine.ts';
+import { errorCode, isInside } from '../sandbox/confine.ts';
 import type { Sandbox } from '../sandbox/types.ts';
 import { ToolError } from './define.ts';
 import { similarity } from './similarity.ts';
@@ -10,9 +10,21 @@ import { similarity } from './similarity.ts';
 export const MAX_EDIT_BYTES = 4 * 1024 * 1024;
 const SNIFF_BYTES = 8192;
 
-/** How a real path is shown to the model: relative to the workspace, with forward slashes. */
+/** How a real path is shown to the model: relative to the workspace, with forward slashes; outside of it whole. */
 export function shownPath(sandbox: Sandbox, real: string): string {
+  if (!isInside(sandbox.root, real)) return real.split(sep).join('/');
   return relative(sandbox.root, real).split(sep).join('/') || '.';
+}
+
+/** How commands see a real path. */
+export function seenByCommands({ root, commandRoot }: Sandbox, real: string): string {
+  return isInside(root, real) ? join(commandRoot, relative(root, real)) : real;
+}
+
+/** Where the next command starts, as `shownPath` shows it. */
+export function shownFolder({ commandRoot, cwd }: Sandbox): string {
+  if (!isInside(commandRoot, cwd)) return cwd.split(sep).join('/');
+  return relative(commandRoot, cwd).split(sep).join('/') || '.';
 }
 
 /**
@@ -33,14 +45,20 @@ export function forgetReads(state: Map<string, unknown>): void {
 
 /** The facts of a regular file. @throws ToolError for everything else, with names that are close when nothing is there. */
 export async function statFile(sandbox: Sandbox, path: string, real: string): Promise<Stats> {
-  const facts = await stat(real).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
-    throw fileError(path, error);
-  });
+  const facts = factsOf(path, real);
   if (!facts) throw await notFound(sandbox, path, real);
   if (facts.isDirectory()) throw new ToolError(`"${path}" is a folder. List it with search_files (target "files", path "${path}").`);
   if (!facts.isFile()) throw new ToolError(`"${path}" is not a regular file and cannot be read or edited.`);
   return facts;
+}
+
+function factsOf(path: string, real: string): Stats | null {
+  try {
+    return statSync(real, { throwIfNoEntry: false }) ?? null;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
+    throw fileError(path, error);
+  }
 }
 
 /** A failed file operation as a sentence for the model. */

@@ -79,8 +79,10 @@ describe('matchText', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '\n', '\t', '“', '\\n', 'é'), maxLength: 30 });
     fc.assert(
       fc.property(text, text, text, text, (before, oldText, after, newText) => {
-        fc.pre(oldText !== '' && (before + oldText + after).split(oldText).length === 2);
-        expect(replace(before + oldText + after, oldText, newText)).toEqual({ strategy: 'exact', count: 1, result: before + newText + after });
+        const content = before + oldText + after;
+        // once, also counting places that overlap: of "aa" in "aaa" nobody can say which one was meant
+        fc.pre(oldText !== '' && content.indexOf(oldText) === content.lastIndexOf(oldText));
+        expect(replace(content, oldText, newText)).toEqual({ strategy: 'exact', count: 1, result: before + newText + after });
       }),
     );
   });

@@ -2,13 +2,17 @@ import { rm, stat } from 'node:fs/promises';
 import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from 'diff';
 import { z } from 'zod';
 import type { Sandbox } from '../sandbox/types.ts';
+import { alone, StaleError, whileOthersChange } from './changes.ts';
 import { defineTool, ToolError } from './define.ts';
 import { fileError, forgetReads, readForEdit, relativePathOf, shownPath, statFile } from './files.ts';
 import { applyEdits, closestLines, matchText } from './match-text.ts';
+import { pathsOf } from './paths.ts';
+import type { OpenPath } from './paths.ts';
 import { splitLines } from './text-lines.ts';
 import { applyHunks } from './v4a-apply.ts';
 import { parseV4A } from './v4a-parse.ts';
 import type { FileChange } from './v4a-parse.ts';
+import type { ToolContext } from './types.ts';
 import { writeWhole } from './write-file.ts';
 
 const MAX_DIFF_CHARS = 30_000;
@@ -45,29 +49,43 @@ export const patchTool = defineTool({
     replace_all: z.boolean().default(false).describe('replace: every occurrence instead of exactly one.'),
     patch: z.string().optional().describe('patch: the patch.'),
   }),
-  async run(input, { sandbox, state }) {
+  async run(input, context) {
+    const { sandbox, state } = context;
+    const open = pathsOf(context, 'patch');
     if (input.mode === 'patch' || (input.patch !== undefined && input.old_string === undefined)) {
       if (!input.patch?.trim()) throw new ToolError('Mode "patch" needs the parameter "patch" with the patch text. To replace one text, use mode "replace" with path, old_string and new_string.');
-      const changes = await planPatch(sandbox, parseV4A(input.patch));
-      forgetReads(state);
-      return report(await commit(changes));
+      const files = parseV4A(input.patch);
+      return meanwhile(async () => {
+        const changes = await planPatch(sandbox, open, files);
+        forgetReads(state);
+        return report(await commit(changes, context));
+      });
     }
     const { path, old_string: oldString, new_string: newString } = input;
     const missing = Object.entries({ path, old_string: oldString, new_string: newString }).flatMap(([name, value]) => (value === undefined ? [name] : []));
     if (path === undefined || oldString === undefined || newString === undefined) {
       throw new ToolError(`Mode "replace" needs path, old_string and new_string; missing: ${missing.join(', ')}. To delete text, send new_string as "".`);
     }
-    const plan = await planReplace(sandbox, { path, oldString, newString, all: input.replace_all });
-    forgetReads(state);
-    return { ...report(await commit([plan.change])), replacements: plan.count, ...(plan.strategy !== 'exact' && { matched: plan.strategy }) };
+    return meanwhile(async () => {
+      const plan = await planReplace(sandbox, open, { path, oldString, newString, all: input.replace_all });
+      forgetReads(state);
+      return { ...report(await commit([plan.change], context)), replacements: plan.count, ...(plan.strategy !== 'exact' && { matched: plan.strategy }) };
+    });
   },
 });
 
-async function planReplace(sandbox: Sandbox, input: { path: string; oldString: string; newString: string; all: boolean }): Promise<{ change: Change; count: number; strategy: string }> {
+/** Other agents may change the same files between the look at them and the change. */
+function meanwhile(work: () => Promise<Record<string, unknown>>): Promise<Record<string, unknown>> {
+  return whileOthersChange(work).catch((error: unknown) => {
+    throw error instanceof StaleError ? new ToolError(error.message) : error;
+  });
+}
+
+async function planReplace(sandbox: Sandbox, open: OpenPath, input: { path: string; oldString: string; newString: string; all: boolean }): Promise<{ change: Change; count: number; strategy: string }> {
   const { path, oldString, newString, all } = input;
   if (oldString === '') throw new ToolError('old_string is empty. To insert text, take an existing line as old_string and repeat it in new_string; to make a new file, use write_file.');
   if (oldString === newString) throw new ToolError('old_string and new_string are the same, so nothing would change. Send the text as it should become in new_string.');
-  const real = await sandbox.resolve(path);
+  const real = await open(path, 'write');
   const whole = await readForEdit(sandbox, path, real);
   const bom = whole.startsWith(BOM) ? BOM : '';
   const before = whole.slice(bom.length);
@@ -95,10 +113,10 @@ function notFound(path: string, content: string, oldString: string, newString: s
 }
 
 /** Works every file change out in memory, so that nothing is written unless all of them fit. */
-async function planPatch(sandbox: Sandbox, files: readonly FileChange[]): Promise<Change[]> {
+async function planPatch(sandbox: Sandbox, open: OpenPath, files: readonly FileChange[]): Promise<Change[]> {
   const changes = new Map<string, Change>();
   const load = async (path: string): Promise<Change> => {
-    const real = await sandbox.resolve(path);
+    const real = await open(path, 'write');
     const known = changes.get(real);
     if (known) return known;
     const facts = await stat(real).catch(() => null);
@@ -140,8 +158,14 @@ async function planPatch(sandbox: Sandbox, files: readonly FileChange[]): Promis
 }
 
 /** Writes all changes; when one fails, puts the earlier ones back. */
-async function commit(changes: readonly Change[]): Promise<readonly Change[]> {
+async function commit(changes: readonly Change[], { services, sandbox }: Pick<ToolContext, 'services' | 'sandbox'>): Promise<readonly Change[]> {
   if (changes.length === 0) throw new ToolError('The patch changes nothing: the files already read as it says.');
+  await services.beforeChange?.(`patch ${changes.slice(0, 5).map(({ path }) => path).join(', ')}`);
+  return alone(sandbox.root, () => write(changes, sandbox));
+}
+
+async function write(changes: readonly Change[], sandbox: Sandbox): Promise<readonly Change[]> {
+  for (const change of changes) if ((await contentNow(change, sandbox)) !== change.before) throw new StaleError(change.path);
   const done: Change[] = [];
   try {
     for (const change of changes) {
@@ -154,6 +178,10 @@ async function commit(changes: readonly Change[]): Promise<readonly Change[]> {
     throw new ToolError(`${error.message} Nothing was changed.`);
   }
   return changes;
+}
+
+async function contentNow({ path, real }: Change, sandbox: Sandbox): Promise<string | null> {
+  return (await stat(real).catch(() => null)) ? readForEdit(sandbox, path, real) : null;
 }
 
 async function put({ path, real, mode }: Change, content: string | null): Promise<void> {

@@ -1,8 +1,9 @@
+import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
 import { defineTool, ToolError } from './define.ts';
 import { encodingOf, fileError, looksBinary, relativePathOf, shownPath, statFile } from './files.ts';
+import { pathsOf } from './paths.ts';
 
 const DEFAULT_LINES = 500;
 const MAX_LINES = 2000;
@@ -10,6 +11,7 @@ const MAX_LINE_CHARS = 2000;
 /** Keeps the result, JSON escapes included, below the cap of all results in all but odd cases. */
 const MAX_CONTENT_CHARS = 80_000;
 const CHUNK_BYTES = 256 * 1024;
+const IN_PLACE_BYTES = 256 * 1024;
 /** Beyond this the total number of lines is not counted. */
 const MAX_COUNT_BYTES = 256 * 1024 * 1024;
 const MAX_UTF16_BYTES = 16 * 1024 * 1024;
@@ -38,16 +40,15 @@ export const readFileTool = defineTool({
     offset: z.int().min(1).default(1).describe('First line to read; lines count from 1.'),
     limit: z.int().min(1).max(MAX_LINES).default(DEFAULT_LINES).describe('Most lines to read.'),
   }),
-  async run({ path, offset, limit }, { sandbox, state, signal }) {
-    const real = await sandbox.resolve(path);
+  async run({ path, offset, limit }, context) {
+    const { sandbox, state, signal } = context;
+    const real = await pathsOf(context, 'read_file')(path, 'read');
     const facts = await statFile(sandbox, path, real);
     const times = countRead(state, [real, offset, limit, facts.mtimeMs, facts.size].join('|'));
     if (times > WARN_AT) {
       throw new ToolError(`You have read exactly these lines of "${path}" ${times - 1} times in a row and the file has not changed. Use what you have, or read other lines.`);
     }
-    const file = await open(real).catch((error: unknown) => {
-      throw fileError(path, error);
-    });
+    const file = await openToRead(path, real, facts.size);
     try {
       const read = await readLines(file, { path, offset, limit, size: facts.size, signal });
       if (offset > 1 && read.lines.length === 0) {
@@ -87,7 +88,37 @@ interface Window {
   signal: AbortSignal;
 }
 
-async function readLines(file: FileHandle, window: Window): Promise<{ lines: string[]; total: number | null }> {
+/** What is needed of a file that is open. */
+interface Readable {
+  read(buffer: Buffer, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
+  readFile(): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+/** A small file is read in place: through the thread pool each step would wait for its turn. @throws ToolError */
+async function openToRead(path: string, real: string, size: number): Promise<Readable> {
+  try {
+    return size <= IN_PLACE_BYTES ? openHere(real) : await open(real);
+  } catch (error) {
+    throw fileError(path, error);
+  }
+}
+
+function openHere(real: string): Readable {
+  // something that is no file may have come in its place: nothing is waited for
+  const file = openSync(real, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  return {
+    read: (buffer, offset, length, position) => settled(() => ({ bytesRead: readSync(file, buffer, offset, length, position) })),
+    readFile: () => settled(() => readFileSync(file)),
+    close: () => settled(() => closeSync(file)),
+  };
+}
+
+function settled<T>(work: () => T): Promise<T> {
+  return new Promise((resolve) => resolve(work()));
+}
+
+async function readLines(file: Readable, window: Window): Promise<{ lines: string[]; total: number | null }> {
   const head = Buffer.alloc(Math.min(8192, window.size));
   await file.read(head, 0, head.length, 0);
   if (looksBinary(head)) {
@@ -104,15 +135,15 @@ async function readLines(file: FileHandle, window: Window): Promise<{ lines: str
 }
 
 /** Goes through the file in pieces: only the lines asked for are decoded, and of a long line only its beginning is held. */
-async function readUtf8(file: FileHandle, window: Window): Promise<{ lines: string[]; total: number | null }> {
+async function readUtf8(file: Readable, window: Window): Promise<{ lines: string[]; total: number | null }> {
   const picker = new LinePicker(window);
-  const chunk = Buffer.alloc(CHUNK_BYTES);
+  const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(4096, window.size)));
   const line: Buffer[] = [];
   let held = 0;
   let lineBytes = 0;
   for (let position = 0; ; ) {
     if (window.signal.aborted) throw new ToolError('Reading was interrupted.');
-    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
     if (bytesRead === 0) break;
     position += bytesRead;
     for (let from = 0; from < bytesRead; ) {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { patchTool } from './patch.ts';
 import { readFileTool } from './read-file.ts';
-import { RESULT_CAP_CHARS } from './registry.ts';
+import { RESULT_CAP_CHARS } from './spill.ts';
 import { openBench } from './testing.ts';
 import type { Bench } from './testing.ts';
 import { writeFileTool } from './write-file.ts';
@@ -98,11 +98,13 @@ describe('write_file', () => {
     expect(await readFile(join(root, 'a/b/c.txt'), 'utf8')).toBe('');
   });
 
-  it('keeps permissions, leaves no temporary file and does not write through a hard link', async () => {
+  // small files and large ones are written in different ways
+  it.each([3, 200_000])('keeps permissions, leaves no temporary file and does not write through a hard link (%i characters)', async (length) => {
     await put('run.sh', 'old');
     await chmod(join(root, 'run.sh'), 0o755);
     await link(join(root, 'run.sh'), join(bench.folder, 'outside.sh'));
-    await write('run.sh', 'new');
+    expect(await write('run.sh', 'n'.repeat(length))).toMatchObject({ bytes_written: length, created: false });
+    expect(await readFile(join(root, 'run.sh'), 'utf8')).toBe('n'.repeat(length));
     expect((await stat(join(root, 'run.sh'))).mode & 0o777).toBe(0o755);
     expect(await readFile(join(bench.folder, 'outside.sh'), 'utf8')).toBe('old');
     expect(await readdir(root)).toEqual(['run.sh']);

@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { defineTool, ToolError } from './define.ts';
 import { shownPath } from './files.ts';
+import { pathsOf } from './paths.ts';
 import { ripgrep } from './ripgrep.ts';
 
 const DEFAULT_LIMIT = 50;
@@ -31,7 +32,7 @@ interface Search {
   context: number;
   /** Workspace root. */
   cwd: string;
-  /** Search start, relative to `cwd`. */
+  /** Search start, relative to `cwd`, or absolute when outside. */
   start: string;
   signal: AbortSignal;
 }
@@ -57,8 +58,9 @@ export const searchFilesTool = defineTool({
     output_mode: z.enum(['content', 'files_only', 'count']).default('content').describe('content: matching lines; files_only: paths; count: matching lines per file.'),
     context: z.int().min(0).max(MAX_CONTEXT).default(0).describe('Lines to show around each match.'),
   }),
-  async run(input, { sandbox, signal }) {
-    const real = await sandbox.resolve(input.path);
+  async run(input, context) {
+    const { sandbox, signal } = context;
+    const real = await pathsOf(context, 'search_files')(input.path, 'read');
     const facts = await stat(real).catch(() => null);
     if (!facts) throw new ToolError(`There is no folder or file "${input.path}". Leave path out to search the whole workspace.`);
     const start = shownPath(sandbox, real);
@@ -69,7 +71,7 @@ export const searchFilesTool = defineTool({
       offset: input.offset,
       context: input.context,
       cwd: sandbox.root,
-      start: start === '.' ? start : `./${start}`,
+      start: start === '.' || isAbsolute(start) ? start : `./${start}`,
       signal,
     };
     if (input.target === 'files') return findFiles(search);
@@ -88,7 +90,7 @@ async function findFiles(search: Search): Promise<Record<string, unknown>> {
   const dated: { path: string; time: number }[] = [];
   for (let i = 0; i < paths.length; i += STAT_AT_ONCE) {
     const batch = paths.slice(i, i + STAT_AT_ONCE);
-    dated.push(...(await Promise.all(batch.map(async (path) => ({ path, time: await modified(join(search.cwd, path)) })))));
+    dated.push(...(await Promise.all(batch.map(async (path) => ({ path, time: await modified(resolve(search.cwd, path)) })))));
   }
   dated.sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1));
   const page = dated.slice(search.offset, search.offset + search.limit).map(({ path }) => path);

@@ -1,7 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createHostSandbox } from '../sandbox/host.ts';
+import { createHostSandbox } from '../sandbox/testing.ts';
 import { runTool } from './registry.ts';
 import type { Tool, ToolContext } from './types.ts';
 
@@ -17,7 +17,7 @@ export interface Bench {
 export async function openBench(): Promise<Bench> {
   const folder = await mkdtemp(join(await realpath(tmpdir()), 'tools-test-'));
   const sandbox = await createHostSandbox({ root: join(folder, 'workspace') });
-  const context: ToolContext = { sandbox, signal: new AbortController().signal, state: new Map(), onOutput: () => undefined };
+  const context: ToolContext = { sandbox, signal: new AbortController().signal, callId: 'call', services: {}, show: () => undefined, state: new Map(), onOutput: () => undefined };
   return {
     folder,
     context,

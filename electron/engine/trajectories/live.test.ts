@@ -24,7 +24,7 @@ async function collect(stream: AsyncIterable<LiveEvent>): Promise<LiveEvent[]> {
 const brief = (e: LiveEvent): string => (e.type === 'message' ? `#${e.message.seq}` : e.type === 'delta' ? e.text : e.type);
 
 test('one who joins in the middle of a streamed answer gets all of it once, in order, whoever else watches', async () => {
-  const r = record(t, [user('q')], {}, false);
+  const r = record(t, [user('q')], { kind: 'batch' }, false);
   const first = watch(r);
   await first.next();
   r.delta('content', 'Hel');
@@ -42,7 +42,7 @@ test('one who joins in the middle of a streamed answer gets all of it once, in o
 });
 
 test('the deltas before a stored message come before it, although they wait to be merged', async () => {
-  const r = record(t, [user('q')], {}, false);
+  const r = record(t, [user('q')], { kind: 'batch' }, false);
   const stream = watch(r, 0);
   const next = stream.next();
   for (const c of 'abcdef') r.delta('reasoning', c);
@@ -53,7 +53,7 @@ test('the deltas before a stored message come before it, although they wait to b
 });
 
 test('a retried call voids what was streamed', async () => {
-  const r = record(t, [user('q')], {}, false);
+  const r = record(t, [user('q')], { kind: 'batch' }, false);
   const stream = watch(r, 0);
   const next = stream.next();
   r.delta('content', 'half');
@@ -67,12 +67,12 @@ test('a retried call voids what was streamed', async () => {
 });
 
 test('an ended trajectory is read from the store and the stream ends', async () => {
-  const r = record(t, [user('q'), assistant('a')]);
+  const r = record(t, [user('q'), assistant('a')], { kind: 'batch' });
   expect((await collect(watch(r))).map(brief)).toEqual(['#0', '#1', 'header']);
 });
 
 test('a slow reader is told to refetch instead of filling the memory', async () => {
-  const r = record(t, [user('q')], {}, false);
+  const r = record(t, [user('q')], { kind: 'batch' }, false);
   const stream = watch(r, 0);
   const next = stream.next();
   for (let i = 0; i < 5_000; i++) r.append(assistant(`m${i}`));
@@ -84,7 +84,7 @@ test('a slow reader is told to refetch instead of filling the memory', async () 
 });
 
 test('an abort ends a waiting stream', async () => {
-  const r = record(t, [user('q')], {}, false);
+  const r = record(t, [user('q')], { kind: 'batch' }, false);
   const abort = new AbortController();
   const stream = watch(r, 0, abort.signal);
   const next = stream.next();

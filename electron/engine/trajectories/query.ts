@@ -3,23 +3,28 @@ import type { TrajectoryFilter } from '#shared/contract/trajectories.ts';
 import type { StoredMessage, TrajectoryDetail, TrajectorySummary } from '#shared/trajectory.ts';
 import { type Database, sqlFor } from '../store/database.ts';
 import { toMatchExpression } from '../store/segment.ts';
-import { fromMessageRow, type SummaryRow, toDetail, toSummary } from './rows.ts';
+import { fromMessageRow, type SummaryRow, toDetail, toSummary, type TrajectoryRow } from './rows.ts';
 
-/** Trajectories with the name of their run. */
+/** Trajectories with the name of their run and how many rollouts it makes of a row. */
 function base() {
-  return sqlFor.selectFrom('trajectories as t').leftJoin('runs as r', 'r.id', 't.run_id').selectAll('t').select('r.name as run_name');
+  return sqlFor.selectFrom('trajectories as t').leftJoin('runs as r', 'r.id', 't.run_id').selectAll('t').select(['r.name as run_name', sql<number | null>`json_extract(r.spec, '$.rollouts')`.as('run_rollouts')]);
 }
 
-/** Ids of what matches a filter, as a condition on `t`; undefined conditions are left out. */
-function conditions(filter: TrajectoryFilter, without?: 'outcomes' | 'runId' | 'models') {
-  const parts = [];
+/** What matches a filter, as a condition on `t`; undefined conditions are left out, and so is what was deleted. */
+function conditions(filter: TrajectoryFilter, without?: 'kinds' | 'outcomes' | 'runId' | 'models' | 'ratings' | 'rewards') {
+  const parts = [sql<boolean>`t.deleted_at IS NULL`];
   const match = filter.query ? toMatchExpression(filter.query) : null;
   if (match !== null) parts.push(sql<boolean>`t.n IN (SELECT rowid FROM trajectory_text WHERE trajectory_text MATCH ${match})`);
+  if (filter.sessionId !== undefined) parts.push(sql<boolean>`t.session_id = ${filter.sessionId}`);
+  if (filter.kinds && without !== 'kinds') parts.push(sql<boolean>`t.kind IN (SELECT value FROM json_each(${JSON.stringify(filter.kinds)}))`);
   if (filter.runId !== undefined && without !== 'runId') parts.push(sql<boolean>`t.run_id = ${filter.runId}`);
   if (filter.outcomes && without !== 'outcomes') parts.push(sql<boolean>`t.outcome IN (SELECT value FROM json_each(${JSON.stringify(filter.outcomes)}))`);
   if (filter.models && without !== 'models') parts.push(sql<boolean>`t.model IN (SELECT value FROM json_each(${JSON.stringify(filter.models)}))`);
   if (filter.ids) parts.push(sql<boolean>`t.id IN (SELECT value FROM json_each(${JSON.stringify(filter.ids)}))`);
-  return parts.length > 0 ? sql<boolean>`${sql.join(parts, sql` AND `)}` : sql<boolean>`1`;
+  if (filter.ratings && without !== 'ratings') parts.push(sql<boolean>`coalesce(t.rating, 0) IN (SELECT value FROM json_each(${JSON.stringify(filter.ratings)}))`);
+  if (filter.minReward !== undefined && without !== 'rewards') parts.push(sql<boolean>`t.reward >= ${filter.minReward}`);
+  if (filter.maxReward !== undefined && without !== 'rewards') parts.push(sql<boolean>`t.reward <= ${filter.maxReward}`);
+  return sql<boolean>`${sql.join(parts, sql` AND `)}`;
 }
 
 /** One keyset page, newest first. */
@@ -42,9 +47,13 @@ export function listTrajectories(
 export interface TrajectoryCounts {
   total: number;
   matching: number;
+  kinds: Record<string, number>;
   outcomes: Record<string, number>;
   runs: { id: string; name: string; count: number }[];
   models: { model: string; count: number }[];
+  /** By rating; "0" for those without one. */
+  ratings: Record<string, number>;
+  rewards: { count: number; min: number; max: number } | null;
 }
 
 /** Totals and facets; each facet counts within the filter without its own condition. */
@@ -52,6 +61,7 @@ export function countTrajectories(db: Database, filter: TrajectoryFilter): Traje
   const t = () => sqlFor.selectFrom('trajectories as t');
   const one = (condition: ReturnType<typeof conditions>) =>
     db.get(t().select(sql<number>`count(*)`.as('count')).where(condition))?.count ?? 0;
+  const kinds = db.all(t().select(['t.kind', sql<number>`count(*)`.as('count')]).where(conditions(filter, 'kinds')).groupBy('t.kind'));
   const outcomes = db.all(t().select(['t.outcome', sql<number>`count(*)`.as('count')]).where(conditions(filter, 'outcomes')).groupBy('t.outcome'));
   const runs = db.all(
     t()
@@ -64,12 +74,22 @@ export function countTrajectories(db: Database, filter: TrajectoryFilter): Traje
   const models = db.all(
     t().select(['t.model', sql<number>`count(*)`.as('count')]).where(conditions(filter, 'models')).groupBy('t.model').orderBy('count', 'desc'),
   );
+  const rating = sql<number>`coalesce(t.rating, 0)`;
+  const ratings = db.all(t().select([rating.as('rating'), sql<number>`count(*)`.as('count')]).where(conditions(filter, 'ratings')).groupBy(rating));
+  const rewards = db.get(
+    t()
+      .select([sql<number>`count(t.reward)`.as('count'), sql<number | null>`min(t.reward)`.as('min'), sql<number | null>`max(t.reward)`.as('max')])
+      .where(conditions(filter, 'rewards')),
+  );
   return {
-    total: one(sql<boolean>`1`),
+    total: one(conditions({})),
     matching: one(conditions(filter)),
+    kinds: Object.fromEntries(kinds.map((k) => [k.kind, k.count])),
     outcomes: Object.fromEntries(outcomes.map((o) => [o.outcome, o.count])),
     runs,
     models,
+    ratings: Object.fromEntries(ratings.map((r) => [String(r.rating), r.count])),
+    rewards: rewards && rewards.min !== null && rewards.max !== null ? { count: rewards.count, min: rewards.min, max: rewards.max } : null,
   };
 }
 
@@ -78,12 +98,55 @@ export function countMatching(db: Database, filter: TrajectoryFilter): number {
   return db.get(sqlFor.selectFrom('trajectories as t').select(sql<number>`count(*)`.as('count')).where(conditions(filter)))?.count ?? 0;
 }
 
+const SUBJECT_COLUMNS = ['t.n', 't.id', 't.title', 't.run_id', 't.prompt_index', 't.rollout', 't.state', 't.exit_reason', 't.reward', 't.rating', 't.turns', 't.tool_errors'] as const;
+/** What scoring needs of a trajectory. */
+export type SubjectRow = Pick<TrajectoryRow, 'n' | 'id' | 'title' | 'run_id' | 'prompt_index' | 'rollout' | 'state' | 'exit_reason' | 'reward' | 'rating' | 'turns' | 'tool_errors'>;
+
+/** What scoring needs of them, in creation order after `afterN`, at most `limit`. */
+export function walkSubjects(db: Database, filter: TrajectoryFilter, afterN: number, limit: number): SubjectRow[] {
+  return db.all(sqlFor.selectFrom('trajectories as t').select(SUBJECT_COLUMNS).where(conditions(filter)).where('t.n', '>', afterN).orderBy('t.n').limit(limit));
+}
+
 /** Details in creation order after `afterN`, at most `limit`. */
 export function walkTrajectories(db: Database, filter: TrajectoryFilter, afterN: number, limit: number): TrajectoryDetail[] {
   const query = base().where(conditions(filter)).where('t.n', '>', afterN).orderBy('t.n').limit(limit);
   return (db.all(query as never) as SummaryRow[]).map(toDetail);
 }
 
+/** Runs that have rollouts among what matches, the oldest first, with their specs as JSON. */
+export function runsMatching(db: Database, filter: TrajectoryFilter): { id: string; spec: string }[] {
+  const query = sqlFor
+    .selectFrom('runs as r')
+    .select(['r.id', 'r.spec'])
+    .where(sql<boolean>`EXISTS (SELECT 1 FROM trajectories t WHERE t.run_id = r.id AND t.prompt_index IS NOT NULL AND ${conditions(filter)})`)
+    .orderBy('r.created_at')
+    .orderBy('r.id');
+  return db.all(query);
+}
+
+/** Matching rollouts of a run by row of its dataset, then by rollout, after those two numbers: how exports walk groups without holding them. */
+export function walkRollouts(db: Database, filter: TrajectoryFilter, runId: string, [row, rollout]: readonly [number, number], limit: number): TrajectoryDetail[] {
+  const query = base()
+    .where('t.run_id', '=', runId)
+    .where(sql<boolean>`(t.prompt_index, t.rollout) > (${row}, ${rollout})`)
+    .where(conditions(filter))
+    .orderBy('t.prompt_index')
+    .orderBy('t.rollout')
+    .limit(limit);
+  return (db.all(query as never) as SummaryRow[]).map(toDetail);
+}
+
+/** How many match that are no rollouts of a run (chats), and one of them. */
+export function outsideRuns(db: Database, filter: TrajectoryFilter): { count: number; exampleId: string } {
+  const query = sqlFor
+    .selectFrom('trajectories as t')
+    .select([sql<number>`count(*)`.as('count'), sql<string>`coalesce(min(t.id), '')`.as('exampleId')])
+    .where(conditions(filter))
+    .where(sql<boolean>`(t.run_id IS NULL OR t.prompt_index IS NULL)`);
+  return db.get(query) ?? { count: 0, exampleId: '' };
+}
+
+/** One trajectory, also one whose deletion can still be undone. */
 export function getDetail(db: Database, id: string): TrajectoryDetail | undefined {
   const row = db.get(base().where('t.id', '=', id) as never) as SummaryRow | undefined;
   return row && toDetail(row);
@@ -94,6 +157,21 @@ export function getMessages(db: Database, n: number, after: number, limit: numbe
   return db
     .all(sqlFor.selectFrom('messages').selectAll().where('trajectory_n', '=', n).where('seq', '>', after).orderBy('seq').limit(limit))
     .map((r) => fromMessageRow(r, whole ? db : undefined));
+}
+
+/**
+ * One page in rising order: what follows `after`, or with `before` the last ones below that seq. `more`: there are further ones in the
+ * asked direction. Large contents are cut.
+ */
+export function pageMessages(db: Database, n: number, { after, before, limit }: { after: number; before?: number | undefined; limit: number }): { items: StoredMessage[]; more: boolean } {
+  if (before === undefined) {
+    const items = getMessages(db, n, after, limit + 1);
+    return { items: items.slice(0, limit), more: items.length > limit };
+  }
+  const rows = db.all(
+    sqlFor.selectFrom('messages').selectAll().where('trajectory_n', '=', n).where('seq', '<', before).where('seq', '>', after).orderBy('seq', 'desc').limit(limit + 1),
+  );
+  return { items: rows.slice(0, limit).reverse().map((r) => fromMessageRow(r)), more: rows.length > limit };
 }
 
 /** The whole content of one message; undefined when there is no such message. */

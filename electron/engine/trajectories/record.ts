@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import {
   addUsage,
   type ExitReason,
@@ -6,21 +7,19 @@ import {
   outcomeOf,
   type StoredMessage,
   type ToolSpec,
-  type ToolStat,
   type TrajectoryKind,
-  type TrajectorySummary,
   type Usage,
-  ZERO_USAGE,
 } from '#shared/trajectory.ts';
 import { type Database, sqlFor } from '../store/database.ts';
-import { segmentForIndex } from '../store/segment.ts';
-import type { LiveHub } from './live.ts';
+import { count, type Counters, counterColumns, derive, emptyCounters, indexText, SearchedText } from './derive.ts';
+import { type LiveHub, staysOpen } from './live.ts';
 import { getDetail } from './query.ts';
 import { fromMessageRow, toMessageRow } from './rows.ts';
 
 const TITLE_CHARS = 200;
-const INDEX_CHARS_PER_MESSAGE = 20_000;
-const INDEX_CHARS = 200_000;
+
+/** Rows of messages have all columns, always in the same order. */
+let insertMessage: string | null = null;
 
 export interface NewTrajectory {
   kind: TrajectoryKind;
@@ -28,6 +27,10 @@ export interface NewTrajectory {
   prompt: string;
   runId?: string;
   promptIndex?: number;
+  /** Which attempt at that prompt, from 0. */
+  rollout?: number;
+  /** Chats: the session this is a branch of. */
+  sessionId?: string;
   model: string;
   provider: string;
   scripted: boolean;
@@ -48,7 +51,7 @@ export interface TrajectoryEnd {
 
 /**
  * Writes one trajectory as it happens: every message is in the store when `append` returns. Counters are kept here and written at
- * the end; after a crash `recoverTrajectories` derives them from the messages.
+ * the end (of each turn, in a chat); after a crash `recoverTrajectories` derives them from the messages.
  */
 export class TrajectoryRecorder {
   readonly id: string;
@@ -58,17 +61,20 @@ export class TrajectoryRecorder {
   readonly #now: () => number;
   #seq = 0;
   #counters = emptyCounters();
-  #text: string[];
-  #textChars: number;
+  readonly #text: SearchedText;
+  /** What was paid for before this turn; the counters then say what the messages say. */
+  #paid: { usage: Usage; apiCalls: number } | null = null;
+  /** A chat is rarely at rest: its count is kept up with each message. */
+  readonly #countsAtOnce: boolean;
 
-  private constructor(db: Database, hub: LiveHub, now: () => number, id: string, n: number, title: string) {
+  private constructor(db: Database, hub: LiveHub, now: () => number, id: string, n: number, title: string, countsAtOnce: boolean) {
     this.#db = db;
     this.#hub = hub;
     this.#now = now;
     this.id = id;
     this.n = n;
-    this.#text = [title];
-    this.#textChars = title.length;
+    this.#countsAtOnce = countsAtOnce;
+    this.#text = new SearchedText(title);
   }
 
   /** Inserts the trajectory in state `running`. */
@@ -83,6 +89,8 @@ export class TrajectoryRecorder {
           title,
           run_id: init.runId ?? null,
           prompt_index: init.promptIndex ?? null,
+          rollout: init.rollout ?? 0,
+          session_id: init.sessionId ?? null,
           model: init.model,
           provider: init.provider,
           scripted: init.scripted ? 1 : 0,
@@ -97,22 +105,56 @@ export class TrajectoryRecorder {
     });
     hub.begin(id);
     hub.listChanged();
-    return new TrajectoryRecorder(db, hub, now, id, n, title);
+    return new TrajectoryRecorder(db, hub, now, id, n, title, staysOpen(init));
+  }
+
+  /**
+   * Goes on with a trajectory for the next turn of a chat: it is `running` again, without an exit reason, with the model that answers
+   * now. Nobody else may be writing it.
+   * @param stored all its messages.
+   */
+  static reopen(db: Database, hub: LiveHub, now: () => number, id: string, by: { model: string; provider: string; scripted: boolean }, stored: readonly Message[]): TrajectoryRecorder {
+    const before = getDetail(db, id);
+    if (!before) throw new Error(`Trajectory ${id} is gone`);
+    const recorder = new TrajectoryRecorder(db, hub, now, id, before.n, before.title, true);
+    recorder.#paid = { usage: before.usage, apiCalls: before.apiCalls };
+    recorder.#seq = stored.length;
+    for (const m of stored) {
+      count(recorder.#counters, m);
+      recorder.#text.add(m);
+    }
+    db.run(
+      sqlFor
+        .updateTable('trajectories')
+        .set({ state: 'running', outcome: 'running', exit_reason: null, error: null, ended_at: null, model: by.model, provider: by.provider, scripted: before.scripted || by.scripted ? 1 : 0 })
+        .where('n', '=', before.n),
+    );
+    hub.begin(id, getDetail(db, id));
+    hub.listChanged();
+    return recorder;
   }
 
   /** Stores a message and tells the subscribers. */
   append(message: Message): StoredMessage {
-    const seq = this.#seq++;
-    const row = this.#db.transaction(() => {
-      const r = toMessageRow(this.#db, this.n, seq, message);
-      this.#db.run(sqlFor.insertInto('messages').values(r));
-      return r;
-    });
-    count(this.#counters, message);
-    this.#collectText(message);
-    const stored = fromMessageRow(row);
-    this.#hub.message(this.id, stored);
+    const stored = this.#db.transaction(() => this.store(message));
+    this.announce(message, stored);
     return stored;
+  }
+
+  /** `append` in two parts: this one inside a transaction of the caller's, `announce` after it has committed, in the same order. */
+  store(message: Message): StoredMessage {
+    const seq = this.#seq++;
+    const row = toMessageRow(this.#db, this.n, seq, message);
+    insertMessage ??= sqlFor.insertInto('messages').values(row).compile().sql;
+    this.#db.runSql(insertMessage, Object.values(row));
+    if (this.#countsAtOnce) this.#db.run(sqlFor.updateTable('trajectories').set({ message_count: seq + 1 }).where('n', '=', this.n));
+    return fromMessageRow(row);
+  }
+
+  announce(message: Message, stored: StoredMessage): void {
+    count(this.#counters, message);
+    this.#text.add(message);
+    this.#hub.message(this.id, stored);
   }
 
   /** Shows streamed text; nothing is stored. */
@@ -125,9 +167,39 @@ export class TrajectoryRecorder {
     this.#hub.discard(this.id);
   }
 
-  /** Ends the trajectory. Runs inside the caller's transaction if there is one; call `announceEnd` after it has committed. */
+  /** Shows that a call of the last assistant message runs, and what it prints; nothing is stored. */
+  toolStart(callId: string, name: string, summary: string): void {
+    this.#hub.toolStart(this.id, { callId, name, summary, startedAt: this.#now() });
+  }
+
+  toolOutput(callId: string, text: string): void {
+    this.#hub.toolOutput(this.id, callId, text);
+  }
+
+  /** Another model answers from now on. */
+  answeredBy({ model, provider, scripted }: { model: string; provider: string; scripted: boolean }): void {
+    this.#db.run(sqlFor.updateTable('trajectories').set({ model, provider, ...(scripted ? { scripted: 1 } : {}) }).where('n', '=', this.n));
+  }
+
+  /** The tools that are offered from now on; those that were offered earlier stay listed, as messages may call them. */
+  offer(toolsets: readonly string[], tools: readonly ToolSpec[]): void {
+    const row = this.#db.get(sqlFor.selectFrom('trajectories').select(['tools', 'toolsets']).where('n', '=', this.n));
+    if (!row) return;
+    const known = new Set(tools.map((t) => t.name));
+    const earlier = (JSON.parse(row.tools) as ToolSpec[]).filter((t) => !known.has(t.name));
+    const sets = [...new Set([...(JSON.parse(row.toolsets) as string[]), ...toolsets])];
+    this.#db.run(sqlFor.updateTable('trajectories').set({ tools: JSON.stringify([...earlier, ...tools]), toolsets: JSON.stringify(sets) }).where('n', '=', this.n));
+  }
+
+  /**
+   * Ends the trajectory; `usage` and `apiCalls` are those of this turn. Runs inside the caller's transaction if there is one; call
+   * `announceEnd` after it has committed.
+   */
   end(end: TrajectoryEnd): void {
     const c = this.#counters;
+    const paid = this.#paid;
+    const usage = end.usage && (paid ? addUsage(paid.usage, end.usage) : end.usage);
+    const apiCalls = end.apiCalls === undefined ? undefined : end.apiCalls + (paid?.apiCalls ?? 0);
     const exit = { state: 'ended', exitReason: end.exitReason, discardReason: end.discardReason ?? null } as const;
     this.#db.transaction(() => {
       this.#db.run(
@@ -140,85 +212,28 @@ export class TrajectoryRecorder {
             discard_reason: end.discardReason ?? null,
             error: end.error,
             ended_at: this.#now(),
-            ...counterColumns(end.usage ? { ...c, usage: end.usage } : c),
-            ...(end.apiCalls !== undefined ? { api_calls: end.apiCalls } : {}),
+            ...counterColumns(usage ? { ...c, usage } : c),
+            ...(apiCalls !== undefined ? { api_calls: apiCalls } : {}),
           })
           .where('n', '=', this.n),
       );
-      indexText(this.#db, this.n, this.#text.join('\n'));
+      indexText(this.#db, this.n, this.#text.toString());
     });
   }
 
-  /** Tells subscribers and lists; ends the live stream. */
-  announceEnd(): TrajectorySummary {
-    const detail = getDetail(this.#db, this.id);
-    if (!detail) throw new Error(`Trajectory ${this.id} is gone`);
-    this.#hub.end(this.id, detail);
+  /** Tells subscribers and lists; ends the live stream of all but chats. */
+  announceEnd(): void {
+    this.#hub.end(this.id, () => {
+      const detail = getDetail(this.#db, this.id);
+      if (!detail) throw new Error(`Trajectory ${this.id} is gone`);
+      return detail;
+    });
     this.#hub.listChanged();
-    return detail;
   }
 
   get counters(): Readonly<Counters> {
     return this.#counters;
   }
-
-  #collectText(m: Message): void {
-    const parts = visibleText(m);
-    if (this.#textChars >= INDEX_CHARS || parts === '') return;
-    this.#text.push(parts);
-    this.#textChars += parts.length;
-  }
-}
-
-export interface Counters {
-  messages: number;
-  turns: number;
-  turnsWithReasoning: number;
-  toolCalls: number;
-  toolErrors: number;
-  usage: Usage;
-  toolStats: Record<string, ToolStat>;
-}
-
-function emptyCounters(): Counters {
-  // models make up tool names: "__proto__" must be a name like any other
-  return { messages: 0, turns: 0, turnsWithReasoning: 0, toolCalls: 0, toolErrors: 0, usage: ZERO_USAGE, toolStats: Object.create(null) as Record<string, ToolStat> };
-}
-
-function count(c: Counters, m: Message): void {
-  c.messages++;
-  if (m.role === 'assistant') {
-    c.turns++;
-    if (m.reasoning?.trim()) c.turnsWithReasoning++;
-    c.toolCalls += m.toolCalls?.length ?? 0;
-    for (const call of m.toolCalls ?? []) statOf(c, call.name).count++;
-    if (m.usage) c.usage = addUsage(c.usage, m.usage);
-  } else if (m.role === 'tool') {
-    if (m.isError) c.toolErrors++;
-    const stat = statOf(c, m.toolName ?? 'unknown');
-    if (m.isError) stat.failure++;
-    else stat.success++;
-  }
-}
-
-function statOf(c: Counters, name: string): ToolStat {
-  return (c.toolStats[name] ??= { count: 0, success: 0, failure: 0 });
-}
-
-function counterColumns(c: Counters) {
-  return {
-    message_count: c.messages,
-    turns: c.turns,
-    turns_with_reasoning: c.turnsWithReasoning,
-    tool_calls: c.toolCalls,
-    tool_errors: c.toolErrors,
-    api_calls: c.turns,
-    tool_stats: JSON.stringify(c.toolStats),
-    prompt_tokens: c.usage.promptTokens,
-    completion_tokens: c.usage.completionTokens,
-    reasoning_tokens: c.usage.reasoningTokens,
-    cached_tokens: c.usage.cachedTokens,
-  };
 }
 
 function titleOf(prompt: string): string {
@@ -227,36 +242,24 @@ function titleOf(prompt: string): string {
   return chars.length > TITLE_CHARS ? `${chars.slice(0, TITLE_CHARS - 1).join('')}…` : line;
 }
 
-function visibleText(m: Message): string {
-  if (m.role === 'system') return '';
-  const parts = [m.content.slice(0, INDEX_CHARS_PER_MESSAGE)];
-  if (m.reasoning) parts.push(m.reasoning.slice(0, INDEX_CHARS_PER_MESSAGE));
-  for (const c of m.toolCalls ?? []) parts.push(c.name, c.arguments.slice(0, INDEX_CHARS_PER_MESSAGE));
-  return parts.filter((p) => p !== '').join('\n');
-}
-
-function indexText(db: Database, n: number, text: string): void {
-  db.run(sqlFor.deleteFrom('trajectory_text').where('rowid', '=', n));
-  db.run(sqlFor.insertInto('trajectory_text').values({ rowid: n, text: segmentForIndex(text) }));
-}
-
 /**
  * Ends every trajectory that a killed engine left running, as `interrupted`, with counters from its stored messages and ended when the
- * last of them was stored: what is known of its duration. Returns how many. Call once after the home was acquired.
+ * last of them was stored: what is known of its duration. A chat it belongs to is to be looked at. Returns how many. Call once after the
+ * home was acquired.
+ * @param runId only those of this run: nobody may be working on it.
  */
-export function recoverTrajectories(db: Database): number {
-  const running = db.all(sqlFor.selectFrom('trajectories').select(['n', 'title', 'created_at']).where('state', '=', 'running'));
-  for (const { n, title, created_at } of running) {
+export function recoverTrajectories(db: Database, runId?: string): number {
+  const running = db.all(
+    sqlFor
+      .selectFrom('trajectories')
+      .select(['n', 'id', 'title', 'created_at'])
+      // a literal: only then the partial index is used
+      .where(sql<boolean>`state = 'running'`)
+      .$if(runId !== undefined, (q) => q.where('run_id', '=', runId!)),
+  );
+  for (const { n, id, title, created_at } of running) {
     db.transaction(() => {
-      const c = emptyCounters();
-      const text = [title];
-      let endedAt = created_at;
-      for (const row of db.all(sqlFor.selectFrom('messages').selectAll().where('trajectory_n', '=', n).orderBy('seq'))) {
-        const m = fromMessageRow(row);
-        count(c, m);
-        text.push(visibleText(m));
-        endedAt = Math.max(endedAt, m.createdAt);
-      }
+      const { counters, text, endedAt } = derive(db, n, title);
       db.run(
         sqlFor
           .updateTable('trajectories')
@@ -265,12 +268,13 @@ export function recoverTrajectories(db: Database): number {
             outcome: 'partial',
             exit_reason: 'interrupted',
             error: 'The engine was stopped while this was running.',
-            ended_at: endedAt,
-            ...counterColumns(c),
+            ended_at: Math.max(endedAt, created_at),
+            ...counterColumns(counters),
           })
           .where('n', '=', n),
       );
-      indexText(db, n, text.join('\n').slice(0, INDEX_CHARS));
+      indexText(db, n, text);
+      db.run(sqlFor.updateTable('sessions').set({ unread: 1 }).where('tip', '=', id));
     });
   }
   return running.length;

@@ -12,7 +12,7 @@ export const PREVIEW_CHARS = 8_000;
 export type TrajectoryRow = Selectable<Tables['trajectories']>;
 export type MessageRow = Selectable<Tables['messages']>;
 
-export type SummaryRow = TrajectoryRow & { run_name: string | null };
+export type SummaryRow = TrajectoryRow & { run_name: string | null; run_rollouts: number | null };
 
 export function toSummary(r: SummaryRow): TrajectorySummary {
   return {
@@ -23,6 +23,11 @@ export function toSummary(r: SummaryRow): TrajectorySummary {
     runId: r.run_id,
     runName: r.run_name,
     promptIndex: r.prompt_index,
+    rollout: r.rollout,
+    rollouts: r.run_rollouts ?? 1,
+    sessionId: r.session_id,
+    parentId: r.parent_id,
+    parentSeq: r.parent_seq,
     model: r.model,
     provider: r.provider,
     scripted: r.scripted === 1,
@@ -30,6 +35,8 @@ export function toSummary(r: SummaryRow): TrajectorySummary {
     exitReason: r.exit_reason as TrajectorySummary['exitReason'],
     discardReason: r.discard_reason,
     error: r.error,
+    reward: r.reward,
+    rating: r.rating,
     messageCount: r.message_count,
     turns: r.turns,
     toolCalls: r.tool_calls,
@@ -81,6 +88,9 @@ export function toMessageRow(db: Database, trajectoryN: number, seq: number, m: 
     usage: m.usage ? JSON.stringify(m.usage) : null,
     duration_ms: m.durationMs === undefined ? null : Math.round(m.durationMs),
     created_at: Math.round(m.createdAt),
+    note: m.note ?? null,
+    compaction: m.compaction ? JSON.stringify(m.compaction) : null,
+    attachments: m.attachments && m.attachments.length > 0 ? JSON.stringify(m.attachments) : null,
   };
 }
 
@@ -99,6 +109,9 @@ export function fromMessageRow(r: MessageRow, db?: Database): StoredMessage {
     ...(r.tool_name !== null ? { toolName: r.tool_name } : {}),
     ...(r.is_error !== null ? { isError: r.is_error === 1 } : {}),
     ...(r.synthetic === 1 ? { synthetic: true } : {}),
+    ...(r.note !== null ? { note: r.note as NonNullable<Message['note']> } : {}),
+    ...(r.compaction !== null ? { compaction: JSON.parse(r.compaction) as NonNullable<Message['compaction']> } : {}),
+    ...(r.attachments !== null ? { attachments: JSON.parse(r.attachments) as NonNullable<Message['attachments']> } : {}),
     ...(r.finish_reason !== null ? { finishReason: r.finish_reason } : {}),
     ...(r.usage !== null ? { usage: JSON.parse(r.usage) as NonNullable<Message['usage']> } : {}),
     createdAt: r.created_at,

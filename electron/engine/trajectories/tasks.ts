@@ -1,18 +1,31 @@
 import type { TrajectoryFilter } from '#shared/contract/trajectories.ts';
-import type { Database } from '../store/database.ts';
-import { type ExportJob, exportTrajectories } from './export/job.ts';
-import { countTrajectories, getDetail, getRaw, listTrajectories } from './query.ts';
+import type { CompareInput } from '../batch/dashboard/compare.ts';
+import { runDashboard } from '../batch/dashboard/dashboard.ts';
+import type { SessionQuery } from '../chat/list.ts';
+import type { Database } from '../store/connection.ts';
+import type { ExportJob } from './export/job.ts';
+import type { SessionSearch } from './search-sessions.ts';
 
-/** What reader workers can do: each takes plain data and a read-only connection, and answers with plain data. */
+/**
+ * What reader workers can do: each takes plain data and a read-only connection, and answers with plain data. A reader is started for the
+ * first question that needs one, so what only some of them need is loaded by the task that does.
+ */
 export const readerTasks = {
-  list: (db: Database, input: { filter: TrajectoryFilter; before?: number | undefined; limit: number }) =>
-    listTrajectories(db, input.filter, input.before, input.limit),
-  counts: (db: Database, input: { filter: TrajectoryFilter }) => countTrajectories(db, input.filter),
-  raw: (db: Database, input: { id: string }) => {
+  list: async (db: Database, input: { filter: TrajectoryFilter; before?: number | undefined; limit: number }) =>
+    (await import('./query.ts')).listTrajectories(db, input.filter, input.before, input.limit),
+  counts: async (db: Database, input: { filter: TrajectoryFilter }) => (await import('./query.ts')).countTrajectories(db, input.filter),
+  chats: async (db: Database, input: SessionQuery) => (await import('../chat/list.ts')).listSessions(db, input),
+  attachmentsInUse: async (db: Database, _input: Record<never, never>) => (await import('../chat/list.ts')).attachmentsInUse(db),
+  raw: async (db: Database, input: { id: string }) => {
+    const { getDetail, getRaw } = await import('./query.ts');
     const detail = getDetail(db, input.id);
     return detail ? getRaw(db, detail) : null;
   },
-  export: (db: Database, input: ExportJob, onProgress: (p: unknown) => void) => exportTrajectories(db, input, onProgress),
+  sessions: async (db: Database, input: SessionSearch) => (await import('./search-sessions.ts')).searchSessions(db, input),
+  dashboard: (db: Database, input: { runId: string }) => runDashboard(db, input),
+  compare: async (db: Database, input: CompareInput) => (await import('../batch/dashboard/compare.ts')).compareRuns(db, input),
+  page: async (_: Database, input: { html: string; url: string }) => (await import('../tools/web/page.ts')).pageToMarkdown(input),
+  export: async (db: Database, input: ExportJob, onProgress: (p: unknown) => void) => (await import('./export/job.ts')).exportTrajectories(db, input, onProgress),
 };
 
 export type ReaderTasks = typeof readerTasks;

@@ -1,5 +1,5 @@
 import { Command } from 'cmdk';
-import { Languages, LibraryBig, ListChecks, Plus, Settings, SunMoon, type LucideIcon } from 'lucide-react';
+import { BookOpenText, Brain, Dices, Inbox, Languages, LibraryBig, ListChecks, MessageSquare, Plus, Settings, SunMoon, type LucideIcon } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { LANGUAGES, THEMES } from '#shared/contract/settings.ts';
@@ -28,14 +28,18 @@ function PaletteList({ onClose }: { onClose: () => void }): ReactNode {
   const [prefs, setPrefs] = usePrefs();
   const [text, setText] = useState('');
   const layers = useCommandLayers();
+  const chats = useLoad((client, signal) => client.chats.list({ limit: 100 }, { signal }), []);
   const runs = useLoad((client) => client.runs.list(), []);
   // After the popup is gone: the command may open a dialog or move the focus itself.
   const then = (run: () => void) => (): void => {
     onClose();
     setTimeout(run, 0);
   };
+  const everywhere = t('keys.everywhere');
   const actions = layers
     .toReversed()
+    // what the screen offers goes before what is offered on every screen
+    .toSorted((a, b) => Number(a.title === everywhere) - Number(b.title === everywhere))
     .flatMap((layer) =>
       layer.commands.filter((c) => !c.keysOnly && !c.disabled && !c.inDialog && c.label).map((c) => ({ ...c, layer: layer.id })),
     );
@@ -58,11 +62,23 @@ function PaletteList({ onClose }: { onClose: () => void }): ReactNode {
           </Command.Group>
         )}
         <Command.Group heading={t('palette.screens')} className={GROUP}>
+          <Item value="go-chat" icon={MessageSquare} label={t('nav.chat')} keys="g c" onSelect={then(() => navigate('/chat'))} />
           <Item value="go-library" icon={LibraryBig} label={t('nav.library')} keys="g l" onSelect={then(() => navigate('/library'))} />
           <Item value="go-batch" icon={ListChecks} label={t('nav.batch')} keys="g b" onSelect={then(() => navigate('/batch'))} />
+          <Item value="go-skills" icon={BookOpenText} label={t('nav.skills')} keys="g k" onSelect={then(() => navigate('/skills'))} />
+          <Item value="go-memory" icon={Brain} label={t('nav.memory')} keys="g m" onSelect={then(() => navigate('/memory'))} />
+          <Item value="go-reviews" icon={Inbox} label={t('nav.reviews')} keys="g r" onSelect={then(() => navigate('/reviews'))} />
           <Item value="go-new" icon={Plus} label={t('palette.newRun')} onSelect={then(() => navigate('/batch/new'))} />
+          <Item value="go-distributions" icon={Dices} label={t('palette.distributions')} onSelect={then(() => navigate('/batch/distributions'))} />
           <Item value="go-settings" icon={Settings} label={t('nav.settings')} keys="g s" onSelect={then(() => navigate('/settings'))} />
         </Command.Group>
+        {chats.data && chats.data.items.length > 0 && (
+          <Command.Group heading={t('palette.chats')} className={GROUP}>
+            {chats.data.items.filter((c) => c.title !== '').map((c) => (
+              <Item key={c.id} value={`chat-${c.id}`} icon={MessageSquare} label={c.title} onSelect={then(() => navigate(`/chat/${c.id}`))} />
+            ))}
+          </Command.Group>
+        )}
         {runs.data && runs.data.items.length > 0 && (
           <Command.Group heading={t('palette.runs')} className={GROUP}>
             {runs.data.items.slice(0, 50).map((r) => (

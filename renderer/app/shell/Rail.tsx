@@ -1,4 +1,4 @@
-import { LibraryBig, ListChecks, Settings, type LucideIcon } from 'lucide-react';
+import { BookOpenText, Brain, Inbox, LibraryBig, ListChecks, MessageSquare, Settings, type LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AppStatus } from '#shared/contract/app.ts';
@@ -12,6 +12,14 @@ export function Rail({ status }: { status: AppStatus | null }): ReactNode {
   return (
     <nav aria-label={t('nav.label')} className="row-span-2 flex flex-col items-center gap-0.5 border-r border-line bg-sunken py-2">
       <Logo className="mt-1 mb-3 size-[26px] text-accent" />
+      <RailLink
+        to="/chat"
+        icon={MessageSquare}
+        label={t('nav.chat')}
+        {...(status && status.chatsWaiting > 0
+          ? { badge: status.chatsWaiting, badgeLabel: t('status.chatsWaiting', { count: status.chatsWaiting }) }
+          : {})}
+      />
       <RailLink to="/library" icon={LibraryBig} label={t('nav.library')} />
       <RailLink
         to="/batch"
@@ -19,6 +27,16 @@ export function Rail({ status }: { status: AppStatus | null }): ReactNode {
         label={t('nav.batch')}
         {...(status && status.runsActive > 0
           ? { badge: status.runsActive, badgeLabel: t('status.runs', { count: status.runsActive }) }
+          : {})}
+      />
+      <RailLink to="/skills" icon={BookOpenText} label={t('nav.skills')} />
+      <RailLink to="/memory" icon={Brain} label={t('nav.memory')} />
+      <RailLink
+        to="/reviews"
+        icon={Inbox}
+        label={t('nav.reviews')}
+        {...(status && status.proposalsWaiting > 0
+          ? { badge: status.proposalsWaiting, badgeLabel: t('status.proposals', { count: status.proposalsWaiting }) }
           : {})}
       />
       <span className="flex-1" />

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AppStatus } from '#shared/contract/app.ts';
+import { TaskTray } from '../../features/chat/tasks/TaskTray.tsx';
 import { cx } from '../../lib/cx.ts';
 import { useConnection } from '../../lib/engine-context.tsx';
 import { useFormat } from '../../lib/i18n.ts';
@@ -32,10 +33,11 @@ export function StatusLine({ status, onKeys }: { status: AppStatus | null; onKey
         <span className="flex items-center gap-[5px]">
           {busy && <Dot className="bg-accent" />}
           {busy
-            ? `${t('status.runs', { count: live.runsActive })} · ${t('status.agents', { count: live.agentsActive })}`
+            ? [live.runsActive > 0 && t('status.runs', { count: live.runsActive }), t('status.agents', { count: live.agentsActive })].filter(Boolean).join(' · ')
             : t('status.idle')}
         </span>
       )}
+      {live && <TaskTray running={live.tasksRunning} unread={live.tasksUnread} />}
       <span className="flex-1" />
       {live && (
         <>

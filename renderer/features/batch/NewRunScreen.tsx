@@ -1,6 +1,7 @@
 import { Play } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { DistributionEntry } from '#shared/contract/distributions.ts';
 import type { Provider } from '#shared/contract/settings.ts';
 import { useClient, useLoad } from '../../lib/engine-context.tsx';
 import { errorField, useErrorText } from '../../lib/errors.ts';
@@ -10,8 +11,13 @@ import { Button } from '../../ui/Button.tsx';
 import { Banner, ErrorState, Skeleton } from '../../ui/Feedback.tsx';
 import { Screen } from '../../ui/Screen.tsx';
 import { DatasetPicker } from './new-run/DatasetPicker.tsx';
+import { DEMO_DATASET } from '#shared/run-values.ts';
 import { draftOf, emptyDraft, likelyProvider, promptCount, readDraft, type DraftField, type RunDraft } from './new-run/draft.ts';
+import { draftOfMapping, mappingOfDraft } from './new-run/mapping.ts';
+import { PlanPanel } from './new-run/PlanPanel.tsx';
+import { RunFileMenu } from './new-run/RunFileMenu.tsx';
 import { RunForm } from './new-run/RunForm.tsx';
+import { usePlan } from './new-run/use-plan.ts';
 import { forgetDraft, keepDraft, keptDraft } from './new-run/kept-draft.ts';
 import { useDataset } from './new-run/use-dataset.ts';
 
@@ -23,13 +29,14 @@ export function NewRunScreen(): ReactNode {
   const demo = query.get('demo') !== null;
   const setup = useLoad(
     async (client, signal) => {
-      const [options, settings, runs, source] = await Promise.all([
+      const [options, distributions, settings, runs, source] = await Promise.all([
         client.runs.options(undefined, { signal }),
+        client.distributions.list(undefined, { signal }),
         client.settings.get(undefined, { signal }),
         client.runs.list(undefined, { signal }),
         from === null ? null : client.runs.get({ id: from }, { signal }),
       ]);
-      return { options, settings, source, likely: likelyProvider(runs.items, settings.providers) };
+      return { options, distributions: distributions.items, settings, source, likely: likelyProvider(runs.items, settings.providers) };
     },
     [from],
   );
@@ -69,13 +76,13 @@ function Crumb(): ReactNode {
 }
 
 type Setup = {
+  distributions: readonly DistributionEntry[];
   options: {
-    distributions: Parameters<typeof RunForm>[0]['distributions'];
     demoDataset: string;
     defaultOutputDir: string;
     suggestedName: string;
   };
-  settings: { providers: Parameters<typeof RunForm>[0]['providers'] };
+  settings: { providers: readonly Provider[] };
   likely: Pick<RunDraft, 'provider' | 'model'>;
 };
 
@@ -109,17 +116,30 @@ function NewRunForm({ initial, data, chosen }: { initial: RunDraft; data: Setup;
     if (attempts > 0) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [attempts]);
   useEffect(() => keepDraft(draft), [draft]);
-  const dataset = useDataset(initial.datasetFile, changeDataset);
-  const read = useMemo(() => readDraft(draft), [draft]);
+  const mapping = useMemo(() => mappingOfDraft({ datasetShape: draft.datasetShape, columns: draft.columns }), [draft.datasetShape, draft.columns]);
+  const dataset = useDataset(initial.datasetFile, changeDataset, mapping);
+  const read = useMemo(() => readDraft(draft, data.options.demoDataset), [draft, data.options.demoDataset]);
+  const plan = usePlan(read.spec);
+  const perRow = read.spec?.rollouts ?? 1;
   const rows = dataset.state.kind === 'ready' ? dataset.state.report.rows : null;
   const count = rows === null ? null : promptCount(rows, draft.maxSamples);
+  const suggestedScoring = dataset.state.kind === 'ready' ? dataset.state.report.suggestedScoring : [];
 
   const problem = (field: DraftField): string | null => {
     if (refused?.field === field) return refused.message;
     const found = read.problems?.[field];
     // A field that is merely still empty is no mistake until one tries to start.
-    if (!found || ((found === 'required' || found === 'provider') && !tried)) return null;
-    return t(`form.problem.${found}`);
+    if (!found || (['required', 'provider', 'model'].includes(found.code) && !tried)) return null;
+    if (field === 'provider' && found.code === 'required') return t('form.problem.provider');
+    return t(`runForm.problem.${found.code}`, found.params);
+  };
+  const load = (loaded: RunDraft): void => {
+    providerChosen.current = true;
+    setRefused(null);
+    setDraft(loaded.runName === '' ? { ...loaded, runName: draft.runName } : loaded);
+    const path = loaded.datasetFile === DEMO_DATASET ? data.options.demoDataset : loaded.datasetFile;
+    if (path === '') dataset.clear();
+    else dataset.inspect(path);
   };
   const start = (): void => {
     setAttempts((n) => n + 1);
@@ -147,14 +167,16 @@ function NewRunForm({ initial, data, chosen }: { initial: RunDraft; data: Setup;
       bar={
         <>
           <span className="flex-1" />
+          <RunFileMenu spec={read.spec} onLoad={load} />
           <Button variant="primary" icon={Play} hotkey="mod+Enter" busy={busy} disabled={noRows} dim={count === null} onClick={start}>
-            {count === null ? t('new.start') : t('new.startCount', { count, shown: f.exact(count) })}
+            {!count ? t('new.start') : t('new.startCount', { count, shown: f.exact(count) })}
+            {count !== null && perRow > 1 && ` × ${f.exact(perRow)}`}
           </Button>
         </>
       }
     >
       <div ref={form} className="@container h-full overflow-y-auto">
-        <div className="grid h-full min-h-0 @max-[699px]:h-auto @min-[700px]:grid-cols-[minmax(0,1fr)_minmax(280px,380px)]">
+        <div className="grid h-full min-h-0 @max-[699px]:h-auto @min-[700px]:grid-cols-[minmax(0,1fr)_minmax(300px,440px)]">
           <section
             aria-label={t('form.dataset')}
             className="min-h-0 border-line @max-[699px]:h-[420px] @max-[699px]:border-b @min-[700px]:border-r"
@@ -163,8 +185,11 @@ function NewRunForm({ initial, data, chosen }: { initial: RunDraft; data: Setup;
               dataset={dataset}
               demoPath={data.options.demoDataset}
               problem={tried && count === null ? t('form.problem.dataset') : null}
+              mapping={mapping}
+              onMapping={(said) => change(draftOfMapping(said))}
             />
           </section>
+          <div className="grid min-h-0 @min-[700px]:grid-rows-[minmax(0,1fr)_auto]">
           <section aria-label={t('options.title')} className="min-h-0 @min-[700px]:overflow-y-auto">
             {refused && (!refused.field || !(refused.field in draft)) && (
               <div className="px-4 pt-4">
@@ -179,11 +204,14 @@ function NewRunForm({ initial, data, chosen }: { initial: RunDraft; data: Setup;
               }}
               problem={problem}
               providers={data.settings.providers}
-              distributions={data.options.distributions}
+              distributions={data.distributions}
               defaultOutputDir={data.options.defaultOutputDir}
               rows={rows}
+              suggestedScoring={suggestedScoring}
             />
           </section>
+          <PlanPanel state={plan} complete={read.spec !== null} perRow={perRow} />
+          </div>
         </div>
       </div>
     </Screen>

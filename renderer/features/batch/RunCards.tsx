@@ -1,15 +1,12 @@
 import { Copy } from 'lucide-react';
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { PromptItem, PromptState, RunSummary } from '#shared/contract/runs.ts';
+import type { RunSummary } from '#shared/contract/runs.ts';
 import { cx } from '../../lib/cx.ts';
-import { useClient } from '../../lib/engine-context.tsx';
 import { useFormat } from '../../lib/i18n.ts';
 import { IconButton } from '../../ui/Button.tsx';
 import { useToasts } from '../../ui/Toasts.tsx';
-import { countReasons, reasonText, type ReasonCount } from './reasons.ts';
 import { fileName, keptCount } from './run-codes.ts';
-import { colorOf } from './states.ts';
 
 export function Card({
   title,
@@ -33,7 +30,8 @@ export function Card({
   );
 }
 
-function Bars({
+/** Shares as bars, each with a label and a number. */
+export function Bars({
   rows,
 }: {
   rows: readonly { key: string; label: string; share: number; color: string; text: string; title?: string }[];
@@ -95,72 +93,6 @@ export function ToolsCard({ run }: { run: RunSummary }): ReactNode {
   );
 }
 
-const NOT_COMPLETED: PromptState[] = ['partial', 'failed', 'discarded'];
-/** Reasons are counted over at most this many prompts; the card says so when there are more. */
-const SAMPLE = 2_000;
-
-/** Why prompts did not complete, counted from their own reasons. */
-export function ReasonsCard({ run }: { run: RunSummary }): ReactNode {
-  const { t } = useTranslation(['batch', 'app']);
-  const f = useFormat();
-  const client = useClient();
-  const bad = run.states.partial + run.states.failed + run.states.discarded;
-  const [reasons, setReasons] = useState<readonly ReasonCount[]>([]);
-  const known = useRef(false);
-  useEffect(() => {
-    if (bad === 0) return;
-    let wanted = true;
-    // New ones keep arriving while a run is going on: one look per pause is enough.
-    const timer = setTimeout(
-      async () => {
-        const all: PromptItem[] = [];
-        try {
-          let after = -1;
-          for (let more = true; more && wanted && all.length < SAMPLE;) {
-            const page = await client.runs.prompts({ id: run.id, after, limit: 500, states: NOT_COMPLETED });
-            all.push(...page.items);
-            after = page.items.at(-1)?.index ?? after;
-            more = page.more && page.items.length > 0;
-          }
-          if (!wanted) return;
-          known.current = true;
-          setReasons(countReasons(all));
-        } catch {
-          // The card keeps its last numbers; the screen's banner tells about the engine.
-        }
-      },
-      known.current ? 1500 : 0,
-    );
-    return () => {
-      wanted = false;
-      clearTimeout(timer);
-    };
-    // Asked again only when the number of such prompts changed.
-  }, [client, run.id, bad]);
-  if (bad === 0 || reasons.length === 0) return null;
-  const most = Math.max(...reasons.map((r) => r.count));
-  return (
-    <Card title={t('reasons.title')} aside={bad > SAMPLE ? t('reasons.sample', { shown: f.exact(SAMPLE) }) : undefined}>
-      <ul className="grid gap-2 px-3.5 pt-2 pb-3 text-sm">
-        {reasons.slice(0, 8).map((r) => (
-          <li key={r.reason} className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-3">
-            <span title={reasonText(r.reason, t)} className="line-clamp-2 break-words">
-              {reasonText(r.reason, t)}
-            </span>
-            <span className="num text-xs leading-[1.6] text-fg-3">{f.exact(r.count)}</span>
-            <span className="col-span-2 mt-1 h-1 overflow-hidden rounded-full bg-hover">
-              <i
-                className="block h-full rounded-full"
-                style={{ width: `${(r.count / most) * 100}%`, background: colorOf(r.state) }}
-              />
-            </span>
-          </li>
-        ))}
-      </ul>
-    </Card>
-  );
-}
-
 /** Where the output files are and what each is for. */
 export function FilesCard({ run }: { run: RunSummary }): ReactNode {
   const { t } = useTranslation(['batch', 'app']);
@@ -217,6 +149,12 @@ export function OptionsCard({ run }: { run: RunSummary }): ReactNode {
     [t('form.maxTurns'), f.exact(spec.maxTurns)],
     [t('form.batchSize'), f.exact(spec.batchSize)],
     [t('form.distribution'), spec.distribution],
+    ...(spec.rollouts > 1 ? [[t('options.rollouts'), f.exact(spec.rollouts)] as [string, string]] : []),
+    ...(spec.temperature !== undefined ? [[t('options.temperature'), String(spec.temperature)] as [string, string]] : []),
+    ...(spec.budgetUsd !== undefined ? [[t('options.budget'), f.money(spec.budgetUsd)] as [string, string]] : []),
+    ...(spec.timeoutPerPrompt !== undefined ? [[t('options.timeout'), f.duration(spec.timeoutPerPrompt * 1000)] as [string, string]] : []),
+    ...(spec.scoring.length > 0 ? [[t('options.scoring'), spec.scoring.join(', ')] as [string, string]] : []),
+    [t('options.filters'), spec.filters.length > 0 ? spec.filters.join(', ') : t('options.noFilters')],
   ];
   if (spec.maxSamples !== undefined) rows.push([t('form.maxSamples'), f.exact(spec.maxSamples)]);
   if (spec.reasoningEffort) rows.push([t('form.reasoningEffort'), t(`effort.${spec.reasoningEffort}`)]);

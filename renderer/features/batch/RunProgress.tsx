@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ActiveRollout, RunSummary } from '#shared/contract/runs.ts';
-import { useFormat } from '../../lib/i18n.ts';
+import { useFormat, type Format } from '../../lib/i18n.ts';
 import { Meter } from '../../ui/Feedback.tsx';
 import { Spinner } from '../../ui/Spinner.tsx';
 import { doneCount, perMinute } from './run-codes.ts';
@@ -17,7 +17,9 @@ function Kpi({ label, value, hover, sub }: { label: string; value: string; hover
       <dd title={hover} className="num truncate text-big leading-[1.4] font-semibold tracking-[-0.02em]">
         {value}
       </dd>
-      <dd className="num truncate text-xs text-fg-3">{sub}</dd>
+      <dd title={sub} className="num truncate text-xs text-fg-3">
+        {sub}
+      </dd>
     </div>
   );
 }
@@ -43,8 +45,8 @@ export function KpiCard({ run }: { run: RunSummary }): ReactNode {
         />
         <Kpi
           label={t('kpi.rate')}
-          value={perSecond === null ? '–' : perMinute(perSecond)}
-          sub={`${t('kpi.perMinute')}${live ? '' : t('kpi.average')}`}
+          value={perSecond === null ? '–' : f.exact(perMinute(perSecond))}
+          sub={t(live ? 'kpi.perMinute' : 'kpi.average')}
         />
         {live ? (
           <Kpi
@@ -59,7 +61,7 @@ export function KpiCard({ run }: { run: RunSummary }): ReactNode {
           label={t('kpi.tokens')}
           value={f.compact(tokens)}
           hover={f.exact(tokens)}
-          sub={t('kpi.tokensOut', { out: f.compact(run.usage.completionTokens) })}
+          sub={spent(run, t, f) ?? t('kpi.tokensOut', { out: f.compact(run.usage.completionTokens) })}
         />
         <Kpi
           label={t('kpi.reasoning')}
@@ -91,6 +93,13 @@ export function KpiCard({ run }: { run: RunSummary }): ReactNode {
       </ul>
     </section>
   );
+}
+
+/** What it has cost, of what it may cost; null while no price is known and no budget is set. */
+function spent(run: RunSummary, t: ReturnType<typeof useTranslation<['batch', 'app']>>['t'], f: Format): string | null {
+  const { budgetUsd } = run.spec;
+  if (budgetUsd !== undefined) return t('kpi.costOf', { cost: f.money(run.costUsd), budget: f.money(budgetUsd) });
+  return run.costUsd > 0 ? f.money(run.costUsd) : null;
 }
 
 /** Rows shown of what is going on; more agents than this only count. */

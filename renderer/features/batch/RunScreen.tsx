@@ -1,28 +1,38 @@
-import { CirclePause, CircleX, CopyPlus, Play, SearchX, Upload } from 'lucide-react';
-import { useEffect, useState, type ReactNode } from 'react';
+import { ArrowUpRight, Funnel, Minimize2, RotateCcw, SearchX, ShieldCheck, Star, Wallet } from 'lucide-react';
+import { useRef, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { RunSummary } from '#shared/contract/runs.ts';
+import type { PromptState, RunSummary } from '#shared/contract/runs.ts';
 import { useErrorText } from '../../lib/errors.ts';
 import { navigate } from '../../lib/hash-location.ts';
-import { useFormat } from '../../lib/i18n.ts';
 import { Button, LinkButton } from '../../ui/Button.tsx';
-import { Banner, EmptyState, ErrorState, Skeleton } from '../../ui/Feedback.tsx';
+import { EmptyState, ErrorState, Skeleton } from '../../ui/Feedback.tsx';
+import type { MenuItem } from '../../ui/Menu.tsx';
 import { Screen } from '../../ui/Screen.tsx';
 import { useToasts } from '../../ui/Toasts.tsx';
-import { useRunActions } from './run-actions.tsx';
-import { Card, FilesCard, OptionsCard, ReasonsCard, ToolsCard } from './RunCards.tsx';
-import { actionsOf, doneCount, fileName, keptCount, lacksReasoning, resumable, type RunView } from './run-codes.ts';
+import { CompressDialog } from '../library/compress/CompressDialog.tsx';
+import { BudgetDialog } from './change/BudgetDialog.tsx';
+import { FiltersDialog } from './change/FiltersDialog.tsx';
+import { RescoreDialog } from './change/RescoreDialog.tsx';
+import { useKeep } from './change/use-keep.ts';
+import { CausesCard } from './CausesCard.tsx';
+import { CostCard, ExitReasonsCard, GroupsCard, RewardsCard, SpeedCard } from './DashboardCards.tsx';
+import { RunBar } from './RunBar.tsx';
+import { Card, FilesCard, OptionsCard, ToolsCard } from './RunCards.tsx';
+import { actionsOf, doneCount, keptCount, overBudget, rolloutName, type RunView } from './run-codes.ts';
 import { PromptGrid } from './PromptGrid.tsx';
-import { PromptList } from './PromptList.tsx';
+import { EVERYTHING, PromptList, type ListFilter } from './PromptList.tsx';
+import { Announcer, RunMessages } from './RunMessages.tsx';
 import { KpiCard, RunningNow } from './RunProgress.tsx';
-import { RunStateChip, ScriptedChip } from './RunStateChip.tsx';
+import { useDashboard } from './use-dashboard.ts';
+import { useRetry } from './use-retry.ts';
 import { usePromptPages, useRun } from './use-run.ts';
 
 /** One run, live. Leaving it stops nothing. */
 export function RunScreen({ id }: { id: string }): ReactNode {
-  const { t } = useTranslation(['batch', 'app']);
+  const { t } = useTranslation(['batch', 'app', 'library']);
   const errorText = useErrorText();
   const { view, error } = useRun(id);
+  const [dialog, setDialog] = useState<RunDialog | null>(null);
   const crumb = (
     <a href="#/batch" className="no-underline hover:text-fg">
       {t('app:nav.batch')} /
@@ -42,75 +52,49 @@ export function RunScreen({ id }: { id: string }): ReactNode {
     );
   }
   return (
-    <Screen title={view?.run.name ?? '…'} crumb={crumb} bar={view && <RunBar run={view.run} />}>
-      {view ? <RunBody view={view} /> : <RunSkeleton />}
+    <Screen title={view?.run.name ?? '…'} crumb={crumb} bar={view && <RunBar run={view.run} more={changesOf(view.run, setDialog, t)} onBudget={() => setDialog('budget')} />}>
+      {view ? <RunBody view={view} onBudget={() => setDialog('budget')} /> : <RunSkeleton />}
+      {view && (
+        <>
+          <FiltersDialog run={view.run} open={dialog === 'filters'} onClose={() => setDialog(null)} />
+          <RescoreDialog run={view.run} open={dialog === 'rescore'} onClose={() => setDialog(null)} />
+          {dialog === 'compress' && <CompressDialog name={view.run.name} source={{ kind: 'run', id: view.run.id }} onClose={() => setDialog(null)} />}
+          <BudgetDialog run={view.run} open={dialog === 'budget'} onClose={() => setDialog(null)} />
+        </>
+      )}
     </Screen>
   );
 }
 
-function RunBar({ run }: { run: RunSummary }): ReactNode {
-  const { t } = useTranslation(['batch', 'app']);
-  const f = useFormat();
-  const { busy, act } = useRunActions(run);
-  const can = actionsOf(run);
-  // What could be cancelled on this visit keeps the places of its buttons: nothing slips under the pointer.
-  const [couldCancel, setCouldCancel] = useState(can.cancel);
-  if (can.cancel && !couldCancel) setCouldCancel(true);
-  const rest = resumable(run);
-  const kept = keptCount(run);
-  const resumeLabel = run.state === 'completed' ? t('action.runFailedAgain', { count: rest, shown: f.exact(rest) }) : t('action.resume');
-  return (
-    <>
-      <span role="status">
-        <RunStateChip state={run.state} />
-      </span>
-      {run.scripted && <ScriptedChip />}
-      <span className="num min-w-0 flex-1 truncate text-fg-3">
-        {run.state === 'pausing'
-          ? t('message.pausing', { count: run.states.running })
-          : [fileName(run.spec.datasetFile), run.spec.model, t('run.workers', { count: run.spec.numWorkers })].join(' · ')}
-      </span>
-      {!can.pause && !can.cancel && (
-        <LinkButton variant="ghost" icon={CopyPlus} to={`/batch/new?from=${encodeURIComponent(run.id)}`}>
-          {t('action.again')}
-        </LinkButton>
-      )}
-      {can.pause && (
-        <Button className="min-w-24" icon={CirclePause} hotkey="p" busy={busy === 'pause'} onClick={() => act('pause')}>
-          {t('action.pause')}
-        </Button>
-      )}
-      {can.resume && (
-        <Button className="min-w-24" icon={Play} hotkey="p" hotkeyLabel={resumeLabel} busy={busy === 'resume'} onClick={() => act('resume')}>
-          {resumeLabel}
-        </Button>
-      )}
-      {(can.cancel || couldCancel) && (
-        <Button className={can.cancel ? '' : 'invisible'} disabled={!can.cancel} variant="ghost" icon={CircleX} busy={busy === 'cancel'} onClick={() => act('cancel')}>
-          {t('action.cancel')}
-        </Button>
-      )}
-      {kept > 0 ? (
-        <LinkButton variant="primary" icon={Upload} hotkey="e" to={`/library?run=${encodeURIComponent(run.id)}&export=1`}>
-          {t('action.export')}
-        </LinkButton>
-      ) : (
-        couldCancel && (
-          <Button className="invisible" disabled icon={Upload} hotkey="e">
-            {t('action.export')}
-          </Button>
-        )
-      )}
-    </>
-  );
+type RunDialog = 'filters' | 'rescore' | 'budget' | 'compress';
+
+/** What can be changed of a run that is not going on. */
+function changesOf(run: RunSummary, show: (dialog: RunDialog) => void, t: ReturnType<typeof useTranslation<['batch', 'app', 'library']>>['t']): MenuItem[] {
+  if (run.state === 'running' || run.state === 'pausing') return [];
+  return [
+    ...(overBudget(run) ? [{ id: 'budget', label: t('action.raiseBudget'), icon: Wallet, run: () => show('budget') }] : []),
+    ...(doneCount(run) > 0
+      ? [
+          { id: 'filters', label: t('action.editFilters'), icon: Funnel, run: () => show('filters') },
+          { id: 'rescore', label: t('action.rescore'), icon: Star, run: () => show('rescore') },
+        ]
+      : []),
+    ...(keptCount(run) > 0 ? [{ id: 'compress', label: t('library:compress.button'), icon: Minimize2, run: () => show('compress') }] : []),
+  ];
 }
 
-function RunBody({ view }: { view: RunView }): ReactNode {
+function RunBody({ view, onBudget }: { view: RunView; onBudget: () => void }): ReactNode {
   const { t } = useTranslation(['batch', 'app']);
   const errorText = useErrorText();
   const toast = useToasts();
   const { run } = view;
   const pages = usePromptPages(run.id);
+  const dashboard = useDashboard(run);
+  const { busy: retrying, retry } = useRetry(run);
+  const { keeping, keep } = useKeep(run);
+  const busy = retrying || keeping;
+  const [filter, setFilter] = useState<ListFilter>(EVERYTHING);
+  const list = useRef<HTMLDivElement>(null);
   const live = run.state === 'running' || run.state === 'pausing';
   const openTrajectory = (trajectoryId: string): void =>
     navigate(`/library/${encodeURIComponent(trajectoryId)}?run=${encodeURIComponent(run.id)}`);
@@ -120,12 +104,16 @@ function RunBody({ view }: { view: RunView }): ReactNode {
       (error: unknown) => toast({ title: errorText(error), kind: 'bad' }),
     );
   };
+  const show = (next: ListFilter): void => {
+    setFilter(next);
+    list.current?.scrollIntoView({ block: 'nearest' });
+    list.current?.querySelector<HTMLElement>('[role=listbox]')?.focus({ preventScroll: true });
+  };
   return (
     <div className="@container h-full overflow-y-auto">
       <div className="mx-auto grid min-h-full max-w-[1600px] gap-4 px-5 py-4 @max-[859px]:content-start @min-[860px]:grid-cols-[minmax(0,1fr)_minmax(260px,330px)]">
         <div className="flex min-w-0 flex-col gap-4">
-          <RunMessage run={run} />
-          <ReasoningMessage run={run} />
+          <RunMessages run={run} onBudget={onBudget} />
           <KpiCard run={run} />
           <Card title={t('grid.title')} aside={<LibraryLink run={run} />}>
             <div className="px-3.5 pt-2 pb-3.5">
@@ -133,19 +121,72 @@ function RunBody({ view }: { view: RunView }): ReactNode {
             </div>
           </Card>
           <RunningNow active={view.active} live={live} rows={Math.min(run.spec.numWorkers, run.total)} onOpen={openTrajectory} />
-          <Card title={t('list.title')} className="flex flex-1 flex-col">
-            <PromptList view={view} pages={pages} onOpen={open} />
-          </Card>
+          <div ref={list} className="flex flex-1 flex-col">
+            <Card title={t('list.title')} className="flex flex-1 flex-col">
+              <PromptList
+                view={view}
+                pages={pages}
+                filter={filter}
+                onFilter={setFilter}
+                onOpen={open}
+                actions={(index, state) => <RowActions run={run} index={index} state={state} busy={busy} onOpen={open} onRetry={retry} onKeep={keep} />}
+              />
+            </Card>
+          </div>
         </div>
         <div className="grid min-w-0 content-start gap-4">
+          {dashboard?.rewards && <RewardsCard rewards={dashboard.rewards} />}
+          {dashboard?.groups && <GroupsCard groups={dashboard.groups} />}
           <ToolsCard run={run} />
-          <ReasonsCard run={run} />
+          {dashboard && <CausesCard run={run} causes={dashboard.causes} busy={busy} onOpen={openTrajectory} onShow={show} onRetry={retry} onKeep={keep} />}
+          {dashboard && <SpeedCard dashboard={dashboard} />}
+          <CostCard run={run} />
+          {dashboard && <ExitReasonsCard reasons={dashboard.exitReasons} />}
           <FilesCard run={run} />
           <OptionsCard run={run} />
         </div>
       </div>
       <Announcer run={run} />
     </div>
+  );
+}
+
+/** What can be done with the rollout that is chosen in the list. */
+function RowActions({
+  run,
+  index,
+  state,
+  busy,
+  onOpen,
+  onRetry,
+  onKeep,
+}: {
+  run: RunSummary;
+  index: number;
+  state: PromptState;
+  busy: boolean;
+  onOpen: (index: number) => void;
+  onRetry: ReturnType<typeof useRetry>['retry'];
+  onKeep: ReturnType<typeof useKeep>['keep'];
+}): ReactNode {
+  const { t } = useTranslation(['batch', 'app']);
+  const name = rolloutName(index, run.spec.rollouts);
+  return (
+    <>
+      {(state === 'failed' || state === 'discarded') && actionsOf(run).retry && (
+        <Button variant="ghost" icon={RotateCcw} busy={busy} onClick={() => onRetry(state, { indices: [index] })}>
+          {t('retry.one', { name })}
+        </Button>
+      )}
+      {state === 'discarded' && actionsOf(run).retry && (
+        <Button variant="ghost" icon={ShieldCheck} busy={busy} onClick={() => onKeep({ indices: [index] })}>
+          {t('keep.one', { name })}
+        </Button>
+      )}
+      <Button variant="ghost" icon={ArrowUpRight} onClick={() => onOpen(index)}>
+        {t('list.openNamed', { name })}
+      </Button>
+    </>
   );
 }
 
@@ -156,63 +197,6 @@ function LibraryLink({ run }: { run: RunSummary }): ReactNode {
       {t('run.inLibrary')}
     </a>
   ) : null;
-}
-
-/** Why a run is not simply going on, and what to do. */
-function RunMessage({ run }: { run: RunSummary }): ReactNode {
-  const { t } = useTranslation(['batch', 'app']);
-  if (run.state === 'failed') {
-    return (
-      <Banner
-        live
-        tone="bad"
-        title={run.message ?? t('message.failed')}
-        action={<LinkButton to="/settings">{t('message.toSettings')}</LinkButton>}
-      >
-        {t('message.failedHint')}
-      </Banner>
-    );
-  }
-  if (run.state === 'interrupted') {
-    return (
-      <Banner live tone="warn" title={t('message.interrupted')}>
-        {t('message.interruptedHint')}
-      </Banner>
-    );
-  }
-  if (run.message) return <Banner live tone="info" title={run.message} />;
-  return null;
-}
-
-/** Most answers of this model cannot be used for training; said as soon as it is plain, not at the end. */
-function ReasoningMessage({ run }: { run: RunSummary }): ReactNode {
-  const { t } = useTranslation(['batch', 'app']);
-  const f = useFormat();
-  if (!lacksReasoning(run)) return null;
-  return (
-    <Banner
-      live
-      tone="warn"
-      title={t('message.noReasoning', { shown: f.exact(run.states.discarded), done: f.exact(doneCount(run)), count: doneCount(run) })}
-    >
-      {t('message.noReasoningHint')}
-    </Banner>
-  );
-}
-
-/** Tells screen readers about every tenth of the way, not about every number. */
-function Announcer({ run }: { run: RunSummary }): ReactNode {
-  const { t } = useTranslation(['batch', 'app']);
-  const tenth = run.total === 0 ? 0 : Math.floor((doneCount(run) / run.total) * 10);
-  const [said, setSaid] = useState('');
-  useEffect(() => {
-    setSaid(tenth > 0 ? t('run.announce', { percent: tenth * 10 }) : '');
-  }, [tenth, t]);
-  return (
-    <div aria-live="polite" className="sr-only">
-      {said}
-    </div>
-  );
 }
 
 function RunSkeleton(): ReactNode {

@@ -12,6 +12,12 @@ function engine(stateOf: (index: number) => PromptState) {
     if (broken) throw new Error('gone');
     const items = Array.from({ length: input.limit }, (_, i): PromptItem => ({
       index: input.after + 1 + i,
+      promptIndex: input.after + 1 + i,
+      rollout: 0,
+      cause: null,
+      retryable: true,
+      removed: false,
+      reward: null,
       prompt: `p${input.after + 1 + i}`,
       state: stateOf(input.after + 1 + i),
       reason: null,

@@ -5,7 +5,7 @@ export interface RunView {
   run: RunSummary;
   codes: PromptState[];
   active: readonly ActiveRollout[];
-  /** Grows with every change of `codes`, which is changed in place (10,000 prompts, twice a second). */
+  /** Grows with every change of `codes`, which is changed in place (100,000 rollouts, a few times a second). */
   version: number;
 }
 
@@ -50,14 +50,15 @@ export function keptCount(run: Pick<RunSummary, 'states'>): number {
 const TELLING = 3;
 
 /** Whether so many finished prompts were discarded for having no reasoning that the person should know: 3 or more, and at least half. */
-export function lacksReasoning(run: Pick<RunSummary, 'states'>): boolean {
-  return run.states.discarded >= TELLING && run.states.discarded * 2 >= doneCount(run);
+export function lacksReasoning(run: Pick<RunSummary, 'states' | 'causes'>): boolean {
+  const without = run.causes.no_reasoning ?? 0;
+  return without >= TELLING && without * 2 >= doneCount(run);
 }
 
 /** A rate as prompts per minute, without its unit: the same unit for every run, so that it can be compared. @param perSecond prompts per second */
-export function perMinute(perSecond: number): string {
+export function perMinute(perSecond: number): number {
   const rate = perSecond * 60;
-  return String(Number(rate.toFixed(rate >= 99.95 ? 0 : rate >= 1 ? 1 : 2)));
+  return Number(rate.toFixed(rate >= 99.95 ? 0 : rate >= 1 ? 1 : 2));
 }
 
 /** What a resume would run again or for the first time. */
@@ -65,11 +66,19 @@ export function resumable(run: Pick<RunSummary, 'states'>): number {
   return run.states.pending + run.states.failed + run.states.cancelled;
 }
 
+/** Whether it stands because it has spent what it may. */
+export function overBudget(run: Pick<RunSummary, 'state' | 'spec' | 'costUsd'>): boolean {
+  return run.state === 'paused' && run.spec.budgetUsd !== undefined && run.costUsd >= run.spec.budgetUsd;
+}
+
 /** What a person can do with a run in its present state. */
 export interface RunActions {
   pause: boolean;
   cancel: boolean;
+  /** Goes on with what a stop left over. A run that came to its end has nothing of that: its failures are retried by name. */
   resume: boolean;
+  /** Of failed or discarded rollouts. */
+  retry: boolean;
   remove: boolean;
 }
 
@@ -78,36 +87,15 @@ export function actionsOf(run: Pick<RunSummary, 'state' | 'states'>): RunActions
   return {
     pause: run.state === 'running',
     cancel: live || (run.state === 'paused' && run.states.pending > 0),
-    resume: !live && resumable(run) > 0,
+    resume: !live && (run.state === 'completed' ? run.states.pending + run.states.cancelled : resumable(run)) > 0,
+    retry: !live && run.states.failed + run.states.discarded > 0,
     remove: !live,
   };
 }
 
-/**
- * How many cells of the prompt grid fit: the largest size from `max` down to `min` at which all prompts fit into the height.
- * @param count prompts @param width px @param maxHeight px @returns size of a cell with its gap, px, and columns
- */
-export function gridShape(
-  count: number,
-  width: number,
-  maxHeight: number,
-  max = 19,
-  min = 6,
-): { size: number; columns: number; rows: number } {
-  const fit = (size: number): { size: number; columns: number; rows: number } => {
-    const columns = Math.max(1, Math.floor((width + gapOf(size)) / size));
-    return { size, columns, rows: Math.ceil(count / columns) };
-  };
-  for (let size = max; size > min; size--) {
-    const shape = fit(size);
-    if (shape.rows * size <= maxHeight) return shape;
-  }
-  return fit(min);
-}
-
-/** Space between cells of the grid, px. */
-export function gapOf(size: number): number {
-  return size >= 12 ? 2 : 1;
+/** A rollout for people: "#12", or "#12.3" where prompts have several. Both count from 0, as the files do. */
+export function rolloutName(index: number, rollouts: number): string {
+  return rollouts > 1 ? `#${Math.floor(index / rollouts)}.${index % rollouts}` : `#${index}`;
 }
 
 /** The last part of a path of either kind of system. */

@@ -1,4 +1,4 @@
-import { ArrowLeft, Download, Library, SearchX, SlidersHorizontal } from 'lucide-react';
+import { ArrowLeft, Download, Library, Lightbulb, Minimize2, SearchX, SlidersHorizontal } from 'lucide-react';
 import { useCallback, useEffect, useRef, useState, type FocusEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCommands, type Command } from '../../lib/commands.tsx';
@@ -9,6 +9,8 @@ import { EmptyState, ErrorState } from '../../ui/Feedback.tsx';
 import { SearchInput } from '../../ui/Input.tsx';
 import { Panes, type Pane } from '../../ui/Panes.tsx';
 import { Screen } from '../../ui/Screen.tsx';
+import { LEARN_MAX, useLearn } from '../reviews/use-learn.ts';
+import { CompressSelection } from './compress/CompressSelection.tsx';
 import { ExportDialog, type ExportScope } from './export/ExportDialog.tsx';
 import { Facets } from './facets/Facets.tsx';
 import { selectedCount } from './list/selection.ts';
@@ -34,6 +36,7 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
   const { list, counts } = data;
   const [zone, setZone] = useState<'list' | 'view'>('list');
   const [exporting, setExporting] = useState<ExportScope | null>(null);
+  const [compressing, setCompressing] = useState<ExportScope | null>(null);
   const [facetsOpen, setFacetsOpen] = useState(false);
   const listRef = useRef<ListHandle>(null);
   const viewRef = useRef<ViewHandle>(null);
@@ -55,9 +58,8 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
   // An export means what matches when it runs, also what came after the list was made.
   const matching = total + data.fresh;
   const chosen = selectedCount(cursor.selection, matching);
-  const startExport = (): void => {
-    if (list) setExporting({ filter: list.filter, selection: cursor.selection, count: chosen > 0 ? chosen : matching, runName: counts?.runs.find((r) => r.id === list.filter.runId)?.name ?? null });
-  };
+  const scope: ExportScope | null = list && { filter: list.filter, selection: cursor.selection, count: chosen > 0 ? chosen : matching, runName: counts?.runs.find((r) => r.id === list.filter.runId)?.name ?? null };
+  const startExport = (): void => setExporting(scope);
   // "Export" elsewhere (on a run) leads here with `export=1`: once its list is there, and not again on a reload.
   const exportAsked = new URLSearchParams(search).get('export') === '1' && list !== null && !data.stale;
   useEffect(() => {
@@ -105,6 +107,7 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
           fresh={data.fresh}
           matching={matching}
           stale={data.stale}
+          scored={(counts?.rewards ?? null) !== null}
           onOpen={cursor.open}
           onToggle={cursor.toggleAt}
           onRange={cursor.rangeTo}
@@ -141,7 +144,9 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
             {!threePanes && <IconButton icon={SlidersHorizontal} label={t('facet.label')} pressed={facetsOpen} onClick={() => setFacetsOpen(!facetsOpen)} />}
           </span>
           <SearchInput value={typed} onChange={setTyped} label={t('search.label')} placeholder={t('search.placeholder')} hotkey="/" onEnter={() => listRef.current?.focus()} className="w-[min(420px,100%)] min-w-0" />
-          <span className="flex min-w-max flex-[1_0_0] justify-end">
+          <span className="flex min-w-max flex-[1_0_0] justify-end gap-2">
+            {chosen > 0 && cursor.selection.mode === 'some' && <LearnButton ids={cursor.selection.ids} />}
+            {chosen > 0 && <Button icon={Minimize2} onClick={() => setCompressing(scope)}>{t('compress.button')}</Button>}
             <Button variant="primary" icon={Download} hotkey="e" hotkeyLabel={t('keys.export')} disabled={!list || total === 0} onClick={startExport}>
               {t('export.button', { shown: list ? format.exact(chosen > 0 ? chosen : matching) : '' })}
             </Button>
@@ -151,14 +156,38 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
     >
       <div className="relative h-full" onFocus={onFocus}>
         {nothingAtAll && !isFiltered(filter) ? (
-          <EmptyState icon={Library} title={t('empty.title')} action={<LinkButton to="/batch/new?demo=1" variant="primary">{t('empty.demo')}</LinkButton>}>{t('empty.text')}</EmptyState>
+          <EmptyState
+            icon={Library}
+            title={t('empty.title')}
+            action={
+              <span className="flex gap-2">
+                <LinkButton to="/batch/new?demo=1" variant="primary">{t('empty.demo')}</LinkButton>
+                <LinkButton to="/chat">{t('empty.chat')}</LinkButton>
+              </span>
+            }
+          >
+            {t('empty.text')}
+          </EmptyState>
         ) : (
           <Panes key={panes.map((p) => p.id).join()} id="library" panes={panes} />
         )}
         {!threePanes && facetsOpen && <div onKeyDown={(e) => e.key === 'Escape' && setFacetsOpen(false)} className="absolute inset-y-0 left-0 z-20 w-60 border-r border-line bg-bg shadow-pop">{facets}</div>}
       </div>
+      {compressing && <CompressSelection scope={compressing} onClose={() => setCompressing(null)} />}
       {exporting && <ExportDialog scope={exporting} onClose={() => setExporting(null)} />}
     </Screen>
+  );
+}
+
+/** Lets a review read what is selected. */
+function LearnButton({ ids }: { ids: ReadonlySet<string> }): ReactNode {
+  const { t } = useTranslation('reviews');
+  const learn = useLearn();
+  const tooMany = ids.size > LEARN_MAX;
+  return (
+    <Button icon={Lightbulb} disabled={tooMany} title={tooMany ? t('learn.tooMany', { max: LEARN_MAX }) : undefined} onClick={() => learn({ trajectoryIds: [...ids] })}>
+      {t('learn.some', { count: ids.size })}
+    </Button>
   );
 }
 

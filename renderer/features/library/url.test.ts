@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OUTCOMES } from '#shared/trajectory.ts';
-import { clearable, filterFromSearch, searchFromFilter, type LibraryFilter } from './url.ts';
+import { OUTCOMES, TRAJECTORY_KINDS } from '#shared/trajectory.ts';
+import { clearable, filterFromSearch, RATINGS, searchFromFilter, type LibraryFilter } from './url.ts';
 
 describe('the filter in the URL', () => {
   it('comes back as it went in (catches a query with &, # or Chinese lost from a link)', () => {
@@ -11,7 +11,11 @@ describe('the filter in the URL', () => {
         runId: word,
         query: word,
         models: fc.array(word, { minLength: 1, maxLength: 3 }),
+        kinds: fc.subarray([...TRAJECTORY_KINDS], { minLength: 1 }),
         outcomes: fc.subarray([...OUTCOMES], { minLength: 1 }),
+        ratings: fc.subarray(RATINGS, { minLength: 1 }),
+        minReward: fc.double({ noNaN: true, noDefaultInfinity: true }).filter((n) => !Object.is(n, -0)),
+        maxReward: fc.double({ noNaN: true, noDefaultInfinity: true }).filter((n) => !Object.is(n, -0)),
       },
       { requiredKeys: [] },
     );
@@ -20,6 +24,7 @@ describe('the filter in the URL', () => {
 
   it('drops what it does not know (catches a typed outcome that the contract would refuse)', () => {
     expect(filterFromSearch('?outcome=completed,nonsense&q=')).toEqual({ outcomes: ['completed'] });
+    expect(filterFromSearch('?rating=6,x,3&reward=a..2&q=')).toEqual({ ratings: [3], maxReward: 2 });
   });
 
   it('names what there is to clear (catches "clear filters" for a search alone)', () => {

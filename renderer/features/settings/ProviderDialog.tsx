@@ -11,17 +11,21 @@ import { Field } from '../../ui/Field.tsx';
 import { Input } from '../../ui/Input.tsx';
 import { SuggestInput } from '../../ui/Select.tsx';
 import { useToasts } from '../../ui/Toasts.tsx';
-import { formOf, keyToSend, problemsOf, type ProviderForm } from './provider-form.ts';
+import { formOf, keyToSend, LIMIT_NUMBERS, limitsToSend, problemsOf, type ProblemField, type ProviderForm } from './provider-form.ts';
+import { LimitFields } from './ProviderLimits.tsx';
 import { TestRow } from './ProviderTest.tsx';
 
 /** Adds or changes one provider. Testing works on what is typed, saved or not. */
 export function ProviderDialog({
   provider,
+  providers,
   keyStore,
   onClose,
   onSaved,
 }: {
   provider: Provider | null;
+  /** All there are, as fallbacks. */
+  providers: readonly Provider[];
   keyStore: Settings['keyStore'];
   onClose: () => void;
   onSaved: (settings: Settings) => void;
@@ -39,10 +43,12 @@ export function ProviderDialog({
     setRefused(null);
   };
   const problems = problemsOf(form);
-  const problem = (field: 'name' | 'baseUrl'): string | null => {
+  const problem = (field: ProblemField): string | null => {
     if (refused?.field === field) return refused.message;
     const found = problems[field];
-    return found && (tried || form[field].trim() !== '') ? t(`form.problem.${found}`) : null;
+    const isTyped = (field !== 'name' && field !== 'baseUrl') || form[field].trim() !== '';
+    // Half of a route is on its way to a whole one.
+    return found && (tried || (isTyped && found !== 'route')) ? t(`form.problem.${found}`) : null;
   };
   const save = (): void => {
     setTried(true);
@@ -55,6 +61,7 @@ export function ProviderDialog({
         baseUrl: form.baseUrl.trim(),
         defaultModel: form.defaultModel.trim() || null,
         ...keyToSend(form),
+        limits: limitsToSend(form, provider?.limits ?? null),
       })
       .then(
         (settings) => {
@@ -80,7 +87,7 @@ export function ProviderDialog({
             label: t('app:action.undo'),
             run: () => {
               client.settings
-                .saveProvider({ id: provider.id, name: provider.name, baseUrl: provider.baseUrl, defaultModel: provider.defaultModel })
+                .saveProvider({ id: provider.id, name: provider.name, baseUrl: provider.baseUrl, defaultModel: provider.defaultModel, limits: provider.limits })
                 .then(onSaved, (error: unknown) => toast({ title: errorText(error), kind: 'bad' }));
             },
           },
@@ -150,15 +157,19 @@ export function ProviderDialog({
           error={refused?.field === 'apiKey' ? refused.message : null}
         />
         <ModelField provider={provider} form={form} change={change} />
+        <LimitFields form={form} change={change} problem={problem} showProblems={tried} others={providers.filter(({ id }) => id !== provider?.id)} />
         {/* A result is true only for what was tested: another address or key begins anew. */}
         <TestRow key={`${form.baseUrl}\n${form.apiKey}\n${form.forgetKey}`} provider={provider} form={form} />
-        {refused && !['name', 'baseUrl', 'apiKey'].includes(refused.field ?? '') && <Banner tone="bad" live title={refused.message} />}
+        {refused && !FIELDS.has(refused.field ?? '') && <Banner tone="bad" live title={refused.message} />}
         {/* Enter in a field saves. */}
         <button type="submit" className="hidden" tabIndex={-1} aria-hidden="true" />
       </form>
     </Dialog>
   );
 }
+
+/** Those that show what is wrong with them. */
+const FIELDS: ReadonlySet<string> = new Set(['name', 'baseUrl', 'apiKey', 'fallback', ...LIMIT_NUMBERS]);
 
 interface PartProps {
   provider: Provider | null;

@@ -1,12 +1,13 @@
-import { Pencil, Plus, Trash2 } from 'lucide-react';
+import { Pencil, Plus, Radar, Trash2, X } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Provider, ProviderTest, Settings } from '#shared/contract/settings.ts';
+import type { LocalServer, Provider, ProviderTest, Settings } from '#shared/contract/settings.ts';
 import { useClient } from '../../lib/engine-context.tsx';
 import { useErrorText } from '../../lib/errors.ts';
 import { Button, IconButton } from '../../ui/Button.tsx';
 import { Chip } from '../../ui/Chip.tsx';
 import { useToasts } from '../../ui/Toasts.tsx';
+import { LocalServers } from './LocalServers.tsx';
 import { ProviderDialog } from './ProviderDialog.tsx';
 import { TestResult } from './ProviderTest.tsx';
 import { hostOf } from './provider-form.ts';
@@ -21,6 +22,14 @@ export function Providers({ settings, onChange }: { settings: Settings; onChange
   /** How often each provider was changed: what a test said is true only for what it tested. */
   const [editions, setEditions] = useState<Readonly<Record<string, number>>>({});
   const [leaving, setLeaving] = useState<ReadonlySet<string>>(new Set());
+  const [found, setFound] = useState<{ servers: readonly LocalServer[] } | 'looking' | null>(null);
+  const look = (): void => {
+    setFound('looking');
+    client.settings.findLocal().then(setFound, (error: unknown) => {
+      setFound(null);
+      toast({ title: errorText(error), kind: 'bad' });
+    });
+  };
   const stay = (id: string): void => setLeaving((s) => new Set([...s].filter((other) => other !== id)));
 
   // Removed for good only when the toast is gone: its key could not be brought back by an undo.
@@ -52,10 +61,31 @@ export function Providers({ settings, onChange }: { settings: Settings; onChange
           </h2>
           <p className="text-sm text-fg-2">{t('providers.about')}</p>
         </div>
-        <Button icon={Plus} hotkey="n" onClick={() => setEditing('new')}>
-          {t('providers.add')}
-        </Button>
+        <div className="flex gap-2">
+          <Button icon={Radar} busy={found === 'looking'} onClick={look}>
+            {t('local.find')}
+          </Button>
+          <Button icon={Plus} hotkey="n" onClick={() => setEditing('new')}>
+            {t('providers.add')}
+          </Button>
+        </div>
       </header>
+      <div aria-live="polite">
+        {found !== null && found !== 'looking' && (
+          <div className="mb-3">
+            <div className="mb-1 flex items-center justify-between">
+              <h3 className="text-sm font-medium text-fg-2">{t('local.title')}</h3>
+              <IconButton icon={X} size="sm" label={t('local.close')} onClick={() => setFound(null)} />
+            </div>
+            <LocalServers
+              servers={found.servers}
+              settings={settings}
+              onChange={onChange}
+              onSetUp={(id) => setEditing(settings.providers.find((p) => p.id === id) ?? null)}
+            />
+          </div>
+        )}
+      </div>
       <ul className="rounded-l border border-line bg-raised">
         {settings.providers
           .filter((p) => !leaving.has(p.id))
@@ -66,6 +96,7 @@ export function Providers({ settings, onChange }: { settings: Settings; onChange
       {editing && (
         <ProviderDialog
           provider={editing === 'new' ? null : editing}
+          providers={settings.providers}
           keyStore={settings.keyStore}
           onClose={() => setEditing(null)}
           onSaved={(next) => {

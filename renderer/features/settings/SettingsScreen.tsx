@@ -9,7 +9,12 @@ import { Banner, ErrorState, Skeleton } from '../../ui/Feedback.tsx';
 import { Screen } from '../../ui/Screen.tsx';
 import { Segmented } from '../../ui/Select.tsx';
 import { useToasts } from '../../ui/Toasts.tsx';
+import { LearningSettings } from '../reviews/LearningSettings.tsx';
+import { Chats } from './Chats.tsx';
 import { Providers } from './Providers.tsx';
+import { Spend } from './spend/Spend.tsx';
+import { SettingRow as Row } from './SettingRow.tsx';
+import { Tools } from './Tools.tsx';
 
 export function SettingsScreen(): ReactNode {
   const { t } = useTranslation(['settings', 'app']);
@@ -22,6 +27,10 @@ export function SettingsScreen(): ReactNode {
             <>
               <Problems settings={settings.data} />
               <Providers settings={settings.data} onChange={settings.set} />
+              <Tools />
+              <Chats />
+              <LearningSettings />
+              <Spend />
               <Look />
               <Place settings={settings.data} />
             </>
@@ -51,15 +60,6 @@ function Problems({ settings }: { settings: Settings }): ReactNode {
         ))}
       </ul>
     </Banner>
-  );
-}
-
-function Row({ label, children }: { label: string; children: ReactNode }): ReactNode {
-  return (
-    <div className="flex min-h-11 flex-wrap items-center justify-between gap-x-6 gap-y-1 border-line px-3.5 py-2 not-last:border-b">
-      <span className="text-fg-2">{label}</span>
-      {children}
-    </div>
   );
 }
 

@@ -17,7 +17,7 @@ export function playGeneric(prompt: string, turns: readonly Turn[], offered: Rea
       : 'This prompt is not one of the demo scenarios, so I cannot really solve it. I can at least look into the workspace and then say plainly where things stand.';
     return { think, say: '', calls: [look] };
   }
-  const seen = turns.at(-1)?.results.trim() ?? '';
+  const seen = turns.at(-1)?.results.replace(/^(exit_code=0|error=null)$/gm, '').trim() ?? '';
   return isChinese ? chineseAnswer(seen) : englishAnswer(seen);
 }
 

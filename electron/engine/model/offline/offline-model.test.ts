@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Message } from '#shared/trajectory.ts';
 import { runAgent } from '../../agent/loop.ts';
 import type { AgentResult } from '../../agent/types.ts';
-import { createHostSandbox } from '../../sandbox/host.ts';
+import { createHostSandbox } from '../../sandbox/testing.ts';
 import { createRegistry } from '../../tools/registry.ts';
 import type { ChatAnswer, ModelEvent } from '../types.ts';
 import { createOfflineModel } from './offline-model.ts';
@@ -31,7 +31,7 @@ async function play(prompt: string, toolsets: string[] = ['terminal', 'file'], m
   let result: AgentResult | null = null;
   try {
     const deps = { model, tools: createRegistry(toolsets), sandbox, now: Date.now };
-    for await (const event of runAgent({ systemPrompt: 'You are an agent.', maxTurns }, [{ role: 'user', content: prompt, createdAt: 1 }], deps, signal)) {
+    for await (const event of runAgent({ systemPrompt: 'You are an agent.', maxTurns }, { history: [], input: [{ role: 'user', content: prompt, createdAt: 1 }] }, deps, signal)) {
       if (event.type === 'message') messages.push(event.message);
       if (event.type === 'end') result = event.result;
     }

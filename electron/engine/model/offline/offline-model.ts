@@ -96,6 +96,7 @@ function answerOf(plan: Plan, request: ChatRequest, prompt: string, durationMs: 
     finishReason: toolCalls.length > 0 ? 'tool_calls' : 'stop',
     unclosedReasoning: false,
     usage: usageOf(plan, request),
+    costUsd: null,
     durationMs,
   };
 }

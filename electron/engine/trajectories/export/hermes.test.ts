@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { withAttached } from '#shared/attached.ts';
 import type { Message, ToolSpec } from '#shared/trajectory.ts';
 import { assistant, toolResult, user } from '../testing.ts';
 import { toHermes } from './hermes.ts';
@@ -115,4 +116,56 @@ test('pythonSpacing changes only the space between tokens', () => {
     }),
   );
   expect(pythonSpacing('{"a":[1,{"b":"x\\",y:"}]}')).toBe('{"a": [1, {"b": "x\\",y:"}]}');
+});
+
+describe('chats', () => {
+  const answered = assistant('', { toolCalls: [call('a', 'terminal', '{}')] });
+
+  // Bug: steering between result and answer breaks the pairing, or a second request is lost.
+  test('several requests and steering in mid-run stay in their order', () => {
+    const { conversations, problems } = toHermes([user('one'), answered, toolResult('a', 'terminal', 'x'), user('steer'), assistant('A'), user('two'), assistant('B')], TOOLS);
+    expect(problems).toEqual([]);
+    expect(conversations.slice(1).map((c) => c.from)).toEqual(['human', 'gpt', 'tool', 'human', 'gpt', 'human', 'gpt']);
+    expect(conversations[4]!.value).toBe('steer');
+  });
+
+  // Bug: an empty think block is trained as an answer; a half answer passes without a word.
+  test('an answer interrupted before its first word is no turn, a half one is told', () => {
+    const empty = toHermes([user('one'), assistant('', { reasoning: 'hm', finishReason: 'interrupted' }), user('two'), assistant('B')], TOOLS);
+    expect(empty.conversations.slice(1).map((c) => c.value)).toEqual(['one\n\ntwo', '<think>\n</think>\nB']);
+    expect(empty.warnings).toEqual([]);
+    const half = toHermes([user('one'), assistant('Half an', { finishReason: 'interrupted' }), user('two'), assistant('B')], TOOLS);
+    expect(half.conversations).toHaveLength(5);
+    expect(half.warnings).toEqual(['interrupted_answer']);
+    expect(toHermes([user('one'), assistant('', { finishReason: 'interrupted' })], TOOLS).problems).toEqual(['no_answer']);
+  });
+
+  // Bug: one call lost with the engine makes the whole chat unfit, or the harness's stand-in is trained on.
+  test('a call whose result was lost is left out with its stand-in, the others stay', () => {
+    const lost = toolResult('b', 'terminal', 'LOST', { synthetic: true, isError: true });
+    const both = assistant('Both.', { toolCalls: [call('a', 'terminal', '{}'), call('b', 'terminal', '{"command":"x"}')] });
+    const one = toHermes([user('q'), both, toolResult('a', 'terminal', 'x'), lost, user('go on'), assistant('B')], TOOLS);
+    expect(one.problems).toEqual([]);
+    expect(one.warnings).toEqual(['calls_left_out']);
+    expect(blocks('tool_call', one.conversations[2]!.value)).toHaveLength(1);
+    expect(JSON.stringify(one)).not.toContain('LOST');
+    const only = toHermes([user('q'), assistant('', { toolCalls: [call('b', 'terminal', '{}')] }), lost, user('go on'), assistant('B')], TOOLS);
+    expect(only.conversations.slice(1).map((c) => c.from)).toEqual(['human', 'gpt']);
+    expect(only.problems).toEqual([]);
+  });
+
+  // Bug: what was attached vanishes from the row, is named twice, or its bytes get in.
+  test('attachments are the line that the message has of them', () => {
+    const attachments: NonNullable<Message['attachments']> = [{ id: 'a'.repeat(64), kind: 'image', name: 'cat.png', mime: 'image/png', bytes: 9 }];
+    const { conversations } = toHermes([{ ...user(withAttached('Look', attachments)), attachments }, assistant('A cat.')], TOOLS);
+    expect(conversations[1]!.value).toBe('Look\n\n[Attached image: cat.png, 9 bytes]');
+  });
+
+  // Bug: the summary is in the full form, or missing or unmarked in the compressed one.
+  test('a summary is written only when asked for, and its turn is named', () => {
+    const summary: Message = { ...user('SUMMARY'), synthetic: true, note: 'compaction', compaction: { from: 1, to: 2, method: 'model', tokensBefore: 9, tokensAfter: 1 } };
+    const shown = [user('one'), summary, assistant('B')];
+    expect(toHermes(shown, TOOLS)).toMatchObject({ summaryTurn: -1, conversations: [{}, { value: 'one' }, {}] });
+    expect(toHermes(shown, TOOLS, { summaries: true })).toMatchObject({ summaryTurn: 1, conversations: [{}, { value: 'one\n\nSUMMARY' }, {}] });
+  });
 });

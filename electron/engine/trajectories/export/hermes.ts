@@ -1,10 +1,13 @@
 import type { Message, ToolSpec } from '#shared/trajectory.ts';
+import { type HermesProblem, type HermesWarning, type PlainTurn, plainTurns } from './hermes-turns.ts';
 import { isJsonObject, jsonString, pythonSpacing } from './json-text.ts';
+
+export type { HermesProblem, HermesWarning } from './hermes-turns.ts';
 
 /**
  * The Hermes dialect of ShareGPT: `conversations` of system, human, gpt and tool turns, with tools, calls and results as tagged JSON
  * in the text. Shape: the trajectory format of Hermes Agent; where its converter is known to go wrong (results named by position,
- * doubled think blocks, tags in content not escaped, harness notes as human turns) the corrected form is written.
+ * doubled think blocks, tags in content not escaped, harness notes as human turns) the corrected form is written. `fromHermes` reads it.
  */
 export interface HermesTurn {
   from: 'system' | 'human' | 'gpt' | 'tool';
@@ -15,94 +18,74 @@ export interface HermesConversation {
   conversations: HermesTurn[];
   /** What makes the row unfit for training; empty for a good row. */
   problems: HermesProblem[];
-  /** What was changed to keep the row readable. */
-  warnings: 'tags_escaped'[];
+  /** What was changed to keep the row readable, and what a reader may not expect. */
+  warnings: HermesWarning[];
+  /** The turn that holds a summary of earlier ones; -1 when there is none. */
+  summaryTurn: number;
 }
 
-export type HermesProblem =
-  | 'empty'
-  | 'no_answer'
-  | 'malformed_call'
-  | 'unknown_tool'
-  | 'call_without_result'
-  | 'result_without_call'
-  | 'ends_without_assistant';
+const TAGS = String.raw`\/?(?:tool_call|tool_response|tools|think)>`;
+const TOKENS = String.raw`\|(?:im_start|im_end|endoftext|eot_id|start_header_id|end_header_id)\|>`;
+/** The `<` of a control tag or token. */
+const CONTROL = new RegExp(`<(?=${TAGS}|${TOKENS})`, 'g');
+/** The `&` of what looks as if it had been escaped: it is escaped itself, so that reading gives back what was. */
+const ESCAPED = new RegExp(`&(?=(?:amp;)*lt;(?:${TAGS}|${TOKENS}))`, 'g');
+const ESCAPED_CONTROL = new RegExp(`&lt;(?=${TAGS}|${TOKENS})`, 'g');
+const ESCAPED_TWICE = new RegExp(`&amp;(?=(?:amp;)*lt;(?:${TAGS}|${TOKENS}))`, 'g');
 
-const CONTROL_TAG = /<(?=\/?(?:tool_call|tool_response|tools|think)>)/g;
-const CHATML_TOKEN = /<(?=\|(?:im_start|im_end|endoftext|eot_id|start_header_id|end_header_id)\|>)/g;
-
-/** Converts stored messages; synthetic ones are left out, neighbouring human turns joined. */
-export function toHermes(messages: readonly Message[], tools: readonly ToolSpec[]): HermesConversation {
-  const problems = new Set<HermesProblem>();
-  const warnings = new Set<'tags_escaped'>();
-  const turns: HermesTurn[] = [{ from: 'system', value: systemTurn(tools) }];
-  const toolNames = new Set(tools.map((t) => t.name));
-  const clean = (text: string) => {
-    const out = text.toWellFormed().replace(CONTROL_TAG, '&lt;').replace(CHATML_TOKEN, '&lt;');
-    if (out !== text.toWellFormed()) warnings.add('tags_escaped');
+/** Converts messages as `plainTurns` reads them. */
+export function toHermes(messages: readonly Message[], tools: readonly ToolSpec[], { summaries = false } = {}): HermesConversation {
+  const { turns, problems, warnings } = plainTurns(messages, tools, { summaries });
+  let escaped = false;
+  const clean = (text: string): string => {
+    const out = escapeText(text);
+    escaped ||= out !== text;
     return out;
   };
-
-  const real = messages.filter((m) => !m.synthetic && m.role !== 'system');
-  for (let i = 0; i < real.length; i++) {
-    const m = real[i]!;
-    const last = turns.at(-1)!;
-    if (m.role === 'user') {
-      if (last.from === 'human') last.value += `\n\n${clean(m.content)}`;
-      else turns.push({ from: 'human', value: clean(m.content) });
-    } else if (m.role === 'assistant') {
-      turns.push({ from: 'gpt', value: assistantTurn(m, clean, toolNames, problems) });
-      const calls = m.toolCalls ?? [];
-      if (calls.length === 0) continue;
-      const results = new Map<string, Message>();
-      while (real[i + 1]?.role === 'tool') {
-        const result = real[++i]!;
-        if (calls.some((c) => c.id === result.toolCallId)) results.set(result.toolCallId!, result);
-        else problems.add('result_without_call');
-      }
-      const blocks = calls.flatMap((c) => {
-        const result = results.get(c.id);
-        if (!result) problems.add('call_without_result');
-        return result ? [`<tool_response>\n${responseJson(c.id, c.name, result.content)}\n</tool_response>`] : [];
-      });
-      if (blocks.length > 0) turns.push({ from: 'tool', value: blocks.join('\n') });
-    } else problems.add('result_without_call');
+  let summaryTurn = -1;
+  const conversations: HermesTurn[] = [{ from: 'system', value: systemTurn(tools) }];
+  for (const turn of turns) {
+    if (turn.from === 'human') {
+      conversations.push({ from: 'human', value: clean(turn.text) });
+      if (turn.summary) summaryTurn = conversations.length - 1;
+      continue;
+    }
+    conversations.push({ from: 'gpt', value: assistantTurn(turn, clean) });
+    if (turn.results.length > 0) conversations.push({ from: 'tool', value: turn.results.map(({ call, content }) => `<tool_response>\n${responseJson(call.id, call.name, content)}\n</tool_response>`).join('\n') });
   }
-
-  if (turns.length === 1) problems.add('empty');
-  else if (!turns.some((t) => t.from === 'gpt')) problems.add('no_answer');
-  else if (turns.at(-1)!.from !== 'gpt') problems.add('ends_without_assistant');
-  return { conversations: turns, problems: [...problems], warnings: [...warnings] };
+  return { conversations, problems, warnings: escaped ? ['tags_escaped', ...warnings] : warnings, summaryTurn };
 }
 
-function assistantTurn(m: Message, clean: (t: string) => string, toolNames: ReadonlySet<string>, problems: Set<HermesProblem>): string {
-  const reasoning = clean(m.reasoning?.trim() ?? '');
-  let text = `<think>\n${reasoning}${reasoning === '' ? '' : '\n'}</think>\n`;
-  text += clean(m.content.trim());
-  if (!m.toolCalls?.length) return text.trim();
-  if (m.content.trim() !== '') text += '\n';
-  for (const call of m.toolCalls) {
-    if (!toolNames.has(call.name)) problems.add('unknown_tool');
-    let args = call.arguments;
-    if (!isJsonObject(args)) {
-      problems.add('malformed_call');
-      args = jsonString(args);
-    }
-    text += `<tool_call>\n{"name": ${jsonString(call.name)}, "arguments": ${escapeTags(pythonSpacing(args.toWellFormed()))}}\n</tool_call>\n`;
+/** What `toHermes` did to text, undone. */
+export function unescapeText(text: string): string {
+  return text.replace(ESCAPED_CONTROL, '<').replace(ESCAPED_TWICE, '&');
+}
+
+function escapeText(text: string): string {
+  return text.replace(ESCAPED, '&amp;').replace(CONTROL, '&lt;');
+}
+
+function assistantTurn({ reasoning, text, calls }: Extract<PlainTurn, { from: 'gpt' }>, clean: (t: string) => string): string {
+  const thought = clean(reasoning);
+  let out = `<think>\n${thought}${thought === '' ? '' : '\n'}</think>\n${clean(text)}`;
+  if (calls.length === 0) return out.trim();
+  if (text !== '') out += '\n';
+  for (const call of calls) {
+    const args = isJsonObject(call.arguments) ? pythonSpacing(call.arguments.toWellFormed()) : jsonString(call.arguments);
+    out += `<tool_call>\n{"name": ${escapeTags(jsonString(call.name))}, "arguments": ${escapeTags(args)}}\n</tool_call>\n`;
   }
-  return text.trimEnd();
+  return out.trimEnd();
 }
 
 function responseJson(id: string, name: string, content: string): string {
-  const text = content.toWellFormed();
-  const structured = /^[{[]/.test(text.trimStart()) && parses(text);
-  const body = structured ? pythonSpacing(text) : jsonString(text);
+  const structured = /^[{[]/.test(content.trimStart()) && parses(content);
+  const body = structured ? pythonSpacing(content) : jsonString(content);
   return escapeTags(`{"tool_call_id": ${jsonString(id)}, "name": ${jsonString(name)}, "content": ${body}}`);
 }
 
 /** In JSON a tag's `<` can only stand inside a string, where `\u003c` means the same and cannot end a block early. */
 function escapeTags(json: string): string {
-  return json.replace(CONTROL_TAG, '\\u003c').replace(CHATML_TOKEN, '\\u003c');
+  return json.replace(CONTROL, '\\u003c');
 }
 
 function parses(text: string): boolean {

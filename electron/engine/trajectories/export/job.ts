@@ -1,12 +1,14 @@
-import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { ExportRequest, ExportSummary } from '#shared/contract/exports.ts';
 import type { Database } from '../../store/database.ts';
-import { countMatching, getMessages, walkTrajectories } from '../query.ts';
-import { shareGptRow } from './rows.ts';
+import { countMatching } from '../query.ts';
+import { FILE_EXISTS, SYSTEM_FAILURE } from './codes.ts';
+import type { ExportFormat } from './format.ts';
+import { PartFile } from './part-file.ts';
+import { shareGptFormat } from './rows.ts';
+import { Tally } from './tally.ts';
 
-const PAGE = 100;
-const BUFFER_CHARS = 1 << 20;
 const PROGRESS_MS = 200;
 
 export interface ExportJob {
@@ -19,52 +21,70 @@ export class ExportCancelled extends Error {
   override name = 'ExportCancelled';
 }
 
-/** Codes of failures that a person can mend are put in front of the message, since only text crosses the thread border. */
-export const FILE_EXISTS = 'FILE_EXISTS';
-export const SYSTEM_FAILURE = 'SYSTEM_FAILURE';
+type Progress = (progress: { done: number; total: number; bytes: number }) => void;
 
 /**
- * Writes the trajectories of a filter to one JSONL file, oldest first, holding one trajectory at a time. The file appears under its
- * name only when it is whole, and not at all when no row is fit for it. With `file: null` nothing is written (a preview).
+ * Writes the trajectories of a filter to one JSONL file in the format asked for, holding one line's worth at a time. The file appears
+ * under its name only when it is whole, and not at all when nothing is fit for it. With `file: null` nothing is written (a preview).
  */
-export function exportTrajectories(
-  db: Database,
-  job: ExportJob,
-  onProgress: (progress: { done: number; total: number; bytes: number }) => void,
-): ExportSummary {
-  const { request } = job;
+export async function exportTrajectories(db: Database, job: ExportJob, onProgress: Progress): Promise<ExportSummary> {
+  const { file, overwrite } = job.request;
+  if (file !== null && !overwrite && existsSync(file)) throw new Error(`${FILE_EXISTS}: ${file} exists already.`);
+  const check = (): void => {
+    if (Atomics.load(job.cancel, 0) === 1) throw new ExportCancelled('The export was cancelled.');
+  };
+  return writeSteps(db, job.request, await openFormat(db, job.request, check), check, onProgress);
+}
+
+async function openFormat(db: Database, request: ExportJob['request'], check: () => void): Promise<ExportFormat> {
+  switch (request.format) {
+    case 'sharegpt':
+      return shareGptFormat(db, request);
+    case 'atropos':
+      // loaded on first use: tokenizers and templates are only needed here
+      return (await import('./atropos/groups.ts')).atroposFormat(db, request, { check, preview: request.file === null });
+  }
+}
+
+function writeSteps(db: Database, request: ExportJob['request'], format: ExportFormat, check: () => void, onProgress: Progress): ExportSummary {
   const started = Date.now();
-  if (request.file !== null && !request.overwrite && existsSync(request.file)) throw new Error(`${FILE_EXISTS}: ${request.file} exists already.`);
   const total = countMatching(db, request.filter);
-  const leftOut = new Tally();
-  const warnings = new Tally();
+  const [leftOut, warnings, groupsOut] = [new Tally(), new Tally(), new Tally()];
+  const sizes = new Map<number, number>();
+  const tokens = { rollouts: 0, total: 0, trained: 0 };
   const out = request.file === null ? null : withCode(() => new PartFile(request.file ?? ''));
-  let done = 0;
-  let written = 0;
-  let lastProgress = 0;
+  let [done, written, groups, lastProgress] = [0, 0, 0, 0];
+  let companions: string[] = [];
   try {
-    for (let after = 0; ; ) {
-      const page = walkTrajectories(db, request.filter, after, PAGE);
-      if (page.length === 0) break;
-      for (const detail of page) {
-        if (Atomics.load(job.cancel, 0) === 1) throw new ExportCancelled('The export was cancelled.');
-        const row = shareGptRow(detail, getMessages(db, detail.n, -1, Number.MAX_SAFE_INTEGER, true), request);
-        if ('leftOut' in row) leftOut.add(row.leftOut, detail.id);
+    for (const step of format.steps()) {
+      check();
+      if (step.line !== null) withCode(() => out?.write(`${step.line}\n`));
+      for (const remark of step.leftOut) leftOut.add(remark);
+      for (const remark of step.warnings) warnings.add(remark);
+      if (step.group) {
+        if (step.group.leftOut) groupsOut.add(step.group.leftOut);
         else {
-          withCode(() => out?.write(`${row.line}\n`));
-          written++;
-          for (const w of row.warnings) warnings.add(w, detail.id);
-        }
-        done++;
-        if (Date.now() - lastProgress > PROGRESS_MS) {
-          lastProgress = Date.now();
-          onProgress({ done, total, bytes: out?.bytes ?? 0 });
+          groups++;
+          sizes.set(step.group.size, (sizes.get(step.group.size) ?? 0) + 1);
         }
       }
-      after = page.at(-1)!.n;
+      if (step.tokens) {
+        tokens.rollouts += step.tokens.rollouts;
+        tokens.total += step.tokens.total;
+        tokens.trained += step.tokens.trained;
+      }
+      written += step.written;
+      done += step.seen;
+      if (Date.now() - lastProgress > PROGRESS_MS) {
+        lastProgress = Date.now();
+        onProgress({ done, total, bytes: out?.bytes ?? 0 });
+      }
     }
-    if (written > 0) withCode(() => out?.finish(request.overwrite));
-    else out?.discard();
+    for (const remark of format.atEnd?.() ?? []) warnings.add(remark);
+    if (written > 0) {
+      withCode(() => out?.finish(request.overwrite));
+      if (request.file !== null) companions = withCode(() => writeCompanions(request.file!, format, request.overwrite));
+    } else out?.discard();
   } catch (error) {
     out?.discard();
     throw error;
@@ -76,8 +96,23 @@ export function exportTrajectories(
     written,
     leftOut: leftOut.list(),
     warnings: warnings.list(),
+    groups: request.format === 'atropos' ? { written: groups, sizes: [...sizes].map(([size, count]) => ({ size, count })).sort((a, b) => b.count - a.count), leftOut: groupsOut.list() } : null,
+    tokens: format.tokenized ? { ...tokens, ...format.tokenized } : null,
+    companions,
     durationMs: Date.now() - started,
   };
+}
+
+/** Names those that now lie beside the export as they should; a different file of the same name is only replaced when that was asked for. */
+function writeCompanions(file: string, format: ExportFormat, overwrite: boolean): string[] {
+  const beside: string[] = [];
+  for (const { name, text } of format.companions ?? []) {
+    const path = join(dirname(file), name);
+    if (overwrite) rmSync(path, { force: true });
+    if (!existsSync(path)) writeFileSync(path, text, { flag: 'wx' });
+    if (readFileSync(path, 'utf8') === text) beside.push(path);
+  }
+  return beside;
 }
 
 /** Puts the code of a failure of the file system in front. */
@@ -87,72 +122,5 @@ function withCode<T>(work: () => T): T {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw typeof code === 'string' ? new Error(`${SYSTEM_FAILURE} ${code}: ${message}`, { cause: error }) : error;
-  }
-}
-
-class Tally {
-  readonly #items = new Map<string, { reason: string; count: number; exampleId: string }>();
-  add(reason: string, exampleId: string): void {
-    const item = this.#items.get(reason);
-    if (item) item.count++;
-    else this.#items.set(reason, { reason, count: 1, exampleId });
-  }
-  list(): { reason: string; count: number; exampleId: string }[] {
-    return [...this.#items.values()].sort((a, b) => b.count - a.count);
-  }
-}
-
-/** A file that is written beside its final name and moved there when whole. */
-class PartFile {
-  readonly #target: string;
-  readonly #part: string;
-  readonly #fd: number;
-  #buffer = '';
-  bytes = 0;
-
-  constructor(target: string) {
-    this.#target = target;
-    this.#part = `${target}.part-${randomBytes(4).toString('hex')}`;
-    this.#fd = openSync(this.#part, 'wx', 0o600);
-  }
-
-  write(text: string): void {
-    this.#buffer += text;
-    this.bytes += Buffer.byteLength(text);
-    if (this.#buffer.length > BUFFER_CHARS) this.#flush();
-  }
-
-  finish(overwrite: boolean): void {
-    this.#flush();
-    fsyncSync(this.#fd);
-    closeSync(this.#fd);
-    if (overwrite) renameSync(this.#part, this.#target);
-    else {
-      // link fails when the name was taken meanwhile, where rename would replace; some file systems have no links
-      try {
-        linkSync(this.#part, this.#target);
-        rmSync(this.#part);
-      } catch (error) {
-        const { code } = error as NodeJS.ErrnoException;
-        if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(code ?? '') || existsSync(this.#target)) throw error;
-        renameSync(this.#part, this.#target);
-      }
-    }
-  }
-
-  discard(): void {
-    try {
-      closeSync(this.#fd);
-    } catch {
-      // closed already
-    }
-    rmSync(this.#part, { force: true });
-  }
-
-  #flush(): void {
-    const data = Buffer.from(this.#buffer);
-    let offset = 0;
-    while (offset < data.length) offset += writeSync(this.#fd, data, offset);
-    this.#buffer = '';
   }
 }

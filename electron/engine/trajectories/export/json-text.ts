@@ -49,3 +49,12 @@ export function jsonString(text: string): string {
 export function jsonLine(value: unknown): string {
   return JSON.stringify(value).replace(/[\u2028\u2029\u0085]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
+
+/**
+ * A number that `JSON.stringify` writes with a decimal point or exponent, also a whole one: loaders of typed columns take a first value
+ * without one for an integer.
+ */
+export function decimal(value: number): unknown {
+  const text = JSON.stringify(value);
+  return Number.isInteger(value) && /^-?\d+$/.test(text) ? (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(`${text}.0`) : value;
+}

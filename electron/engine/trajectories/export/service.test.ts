@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ExportEvent, ExportRequest, ExportSummary } from '#shared/contract/exports.ts';
+import { type ExportEvent, type ExportRequest, type ExportSummary, groupOptionsSchema } from '#shared/contract/exports.ts';
+import type { Message } from '#shared/trajectory.ts';
+import { sqlFor } from '../../store/database.ts';
 import { Readers } from '../../store/readers.ts';
 import { assistant, READER, record, testStore, toolResult, user } from '../testing.ts';
 import { ExportService } from './service.ts';
@@ -23,8 +25,10 @@ const request = (more: Partial<ExportRequest> = {}): ExportRequest => ({
   filter: {},
   format: 'sharegpt',
   file: 'set',
+  context: 'full',
   includePartial: false,
   includeScripted: false,
+  groups: groupOptionsSchema.parse({}),
   overwrite: false,
   ...more,
 });
@@ -40,6 +44,21 @@ const lines = (file: string): Record<string, unknown>[] =>
   readFileSync(file, 'utf8').trimEnd().split('\n').map((l) => JSON.parse(l) as Record<string, unknown>);
 
 describe('exports', () => {
+  // Bug: reviews, which hold other conversations, and the doubled answers of skill trials get into a training set unasked.
+  test('reviews and trials of skills are written only when their kind, or they themselves, are chosen', async () => {
+    record(t, [user('work'), assistant('done')], { kind: 'chat' });
+    record(t, [user('look back'), assistant('nothing to keep')], { kind: 'review' });
+    record(t, [user('try'), assistant('tried')], { kind: 'trial' });
+    const all = await run(request());
+    expect(all.written).toBe(1);
+    expect(Object.fromEntries(all.leftOut.map(({ reason, count }) => [reason, count]))).toEqual({
+      'of a kind that is written only when it is chosen: trial': 1,
+      'of a kind that is written only when it is chosen: review': 1,
+    });
+    expect((await run(request({ file: 'reviews', filter: { kinds: ['review'] } }))).written).toBe(1);
+    expect((await run(request({ file: 'one', filter: { ids: [all.leftOut[0]!.exampleId] } }))).written).toBe(1);
+  });
+
   test('written plus left out is what was selected, each with its reason, and every row has the same keys', async () => {
     record(t, [user('good'), assistant('fine')]);
     record(t, [user('again'), assistant('fine too', { reasoning: 'r' })]);
@@ -70,6 +89,25 @@ describe('exports', () => {
     await expect(run(request({ file: 'a\0b' }))).rejects.toMatchObject({ code: 'invalid' });
     await expect(run(request({ file: 'x'.repeat(300) }))).rejects.toMatchObject({ code: 'invalid', message: 'The file name is too long.' });
     expect(readdirSync(service.folder)).toEqual([]);
+  });
+
+  // Bug: the full form loses what was compressed or holds the summary; the compressed one is the same as the full one.
+  test('a compressed conversation in either form; deleted ones in neither', async () => {
+    const compaction = { from: 3, to: 4, method: 'model', tokensBefore: 100, tokensAfter: 10 } as const;
+    const messages: Message[] = [
+      { role: 'system', content: 'LIVE', createdAt: 0 }, user('first'), assistant('A1'), user('second'), assistant('A2'), user('third'),
+      { ...user('SUMMARY'), synthetic: true, note: 'compaction', compaction }, assistant('A3'),
+    ];
+    record(t, messages);
+    const gone = record(t, [user('gone'), assistant('x')]);
+    t.store.db.run(sqlFor.updateTable('trajectories').set({ deleted_at: 1 }).where('id', '=', gone.id));
+    const values = (file: string) => lines(file).map((row) => (row['conversations'] as { value: string }[]).slice(1).map((c) => c.value.replace('<think>\n</think>\n', '')));
+    const full = await run(request());
+    expect(values(full.file)).toEqual([['first', 'A1', 'second', 'A2', 'third', 'A3']]);
+    const compressed = await run(request({ file: 'short', context: 'compressed' }));
+    expect(values(compressed.file)).toEqual([['first', 'A1', 'SUMMARY\n\nthird', 'A3']]);
+    expect(lines(full.file)[0]!['metadata']).toMatchObject({ context: 'full', summary_turn: -1 });
+    expect(lines(compressed.file)[0]!['metadata']).toMatchObject({ context: 'compressed', summary_turn: 3 });
   });
 
   test('an existing file is kept unless overwriting is asked for', async () => {

@@ -1,15 +1,18 @@
-import { mkdirSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import type { ExportEvent, ExportRequest, ExportSummary } from '#shared/contract/exports.ts';
+import { makeFoldersSync } from '../../store/folders.ts';
 import type { Readers } from '../../store/readers.ts';
-import { FILE_EXISTS, SYSTEM_FAILURE } from './job.ts';
+import { FILE_EXISTS, readBadOption, SYSTEM_FAILURE } from './codes.ts';
 
 export class ExportError extends Error {
   override name = 'ExportError';
   readonly code: 'exists' | 'invalid' | 'failed';
-  constructor(code: ExportError['code'], message: string) {
+  /** The option at fault. */
+  readonly field: string | undefined;
+  constructor(code: ExportError['code'], message: string, field?: string) {
     super(message);
     this.code = code;
+    this.field = field;
   }
 }
 
@@ -29,9 +32,9 @@ export class ExportService {
 
   /** Progress events, then the summary. Ending the iteration early, or `signal`, cancels and leaves no file. */
   async *run(request: ExportRequest, signal?: AbortSignal): AsyncGenerator<ExportEvent> {
-    const file = this.#target(request.file);
+    const file = this.#target(request);
     try {
-      mkdirSync(dirname(file), { recursive: true });
+      makeFoldersSync(dirname(file));
     } catch (error) {
       throw new ExportError('invalid', `Cannot create the folder ${dirname(file)}: ${(error as Error).message}`);
     }
@@ -71,13 +74,22 @@ export class ExportService {
     }
   }
 
-  /** What an export would write and leave out. */
-  async preview(request: Omit<ExportRequest, 'file' | 'overwrite'>): Promise<ExportSummary> {
+  /** What an export would write and leave out. `signal` ends the counting; the promise then rejects. */
+  async preview(request: Omit<ExportRequest, 'file' | 'overwrite'>, signal?: AbortSignal): Promise<ExportSummary> {
     const cancel = new Int32Array(new SharedArrayBuffer(4));
-    return this.#worker.run('export', { request: { ...request, file: null, overwrite: false }, cancel });
+    const stop = () => void Atomics.store(cancel, 0, 1);
+    if (signal?.aborted) stop();
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      return await this.#worker.run('export', { request: { ...request, file: null, overwrite: false }, cancel });
+    } catch (error) {
+      throw readBadOption((error as Error).message) ? asExportError(error as Error) : error;
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
   }
 
-  #target(name: string): string {
+  #target({ file: name, format, groups }: ExportRequest): string {
     if (name.includes('\0')) throw new ExportError('invalid', 'A file name cannot hold a NUL character.');
     if (isAbsolute(name)) {
       const file = resolve(name);
@@ -88,11 +100,15 @@ export class ExportService {
     }
     const file = resolve(join(this.folder, name));
     if (!file.startsWith(this.folder + sep)) throw new ExportError('invalid', 'Give a file name inside the exports folder, or an absolute path.');
-    return /\.jsonl?$/.test(basename(file)) ? file : `${file}.jsonl`;
+    if (/\.jsonl?$/.test(basename(file))) return file;
+    // a file without tokens is not what a trainer takes, and its name says so
+    return format === 'atropos' && groups.tokenizer === null ? `${file}.messages.jsonl` : `${file}.jsonl`;
   }
 }
 
 function asExportError(error: Error): ExportError {
+  const bad = readBadOption(error.message);
+  if (bad) return new ExportError('invalid', bad.sentence, bad.field);
   if (error.message.startsWith(FILE_EXISTS)) return new ExportError('exists', error.message.slice(FILE_EXISTS.length + 2));
   const [, code = '', said = ''] = new RegExp(`^${SYSTEM_FAILURE} (\\w+): (.*)$`, 's').exec(error.message) ?? [];
   if (code === 'ENOSPC' || code === 'EDQUOT') return new ExportError('failed', 'There is no space left on the disk that should take the file. Free some space, or choose a file elsewhere. No partial file was left.');

@@ -10,6 +10,7 @@ import { Banner, Progress, Skeleton } from '../../../ui/Feedback.tsx';
 import { Field } from '../../../ui/Field.tsx';
 import { Input } from '../../../ui/Input.tsx';
 import { DatasetReportView } from './DatasetReportView.tsx';
+import { FOUND_MAPPING, type Mapping } from './mapping.ts';
 import type { DatasetChoice } from './use-dataset.ts';
 
 /** Where the prompts come from: a file dropped or picked, a path on the engine's machine, or the bundled demo. */
@@ -17,10 +18,14 @@ export function DatasetPicker({
   dataset,
   demoPath,
   problem,
+  mapping,
+  onMapping,
 }: {
   dataset: DatasetChoice;
   demoPath: string | undefined;
   problem: string | null;
+  mapping: Mapping;
+  onMapping: (mapping: Mapping) => void;
 }): ReactNode {
   const box = useRef<HTMLDivElement>(null);
   // A path that was typed: the focus stays at the field when it was wrong, and goes to what was found when it was right.
@@ -34,13 +39,29 @@ export function DatasetPicker({
     if (active && active !== document.body && active.tagName !== 'MAIN') return;
     box.current?.querySelector<HTMLElement>(kind === 'ready' ? '[data-preview]' : '[data-path]')?.focus();
   }, [kind]);
+  // What was said of the columns of one file says nothing of another.
+  const another: DatasetChoice = {
+    ...dataset,
+    inspect: (path) => {
+      onMapping(FOUND_MAPPING);
+      dataset.inspect(path);
+    },
+    upload: (file) => {
+      onMapping(FOUND_MAPPING);
+      dataset.upload(file);
+    },
+    clear: () => {
+      onMapping(FOUND_MAPPING);
+      dataset.clear();
+    },
+  };
   const byPath = (path: string): void => {
     typed.current = true;
-    dataset.inspect(path);
+    another.inspect(path);
   };
   return (
     <div ref={box} className="h-full">
-      <PickerState dataset={dataset} demoPath={demoPath} problem={problem} onPath={byPath} />
+      <PickerState dataset={another} demoPath={demoPath} problem={problem} mapping={mapping} onMapping={onMapping} onPath={byPath} />
     </div>
   );
 }
@@ -52,7 +73,7 @@ interface PickerProps {
   onPath: (path: string) => void;
 }
 
-function PickerState({ dataset, demoPath, problem, onPath }: PickerProps): ReactNode {
+function PickerState({ dataset, demoPath, problem, onPath, mapping, onMapping }: PickerProps & { mapping: Mapping; onMapping: (mapping: Mapping) => void }): ReactNode {
   const { t } = useTranslation(['batch', 'app']);
   const errorText = useErrorText();
   const f = useFormat();
@@ -84,7 +105,17 @@ function PickerState({ dataset, demoPath, problem, onPath }: PickerProps): React
     );
   }
   if (state.kind === 'ready')
-    return <DatasetReportView report={state.report} isDemo={state.report.path === demoPath} onChange={dataset.clear} />;
+    return (
+      <DatasetReportView
+        key={state.report.path}
+        report={state.report}
+        busy={state.busy}
+        isDemo={state.report.path === demoPath}
+        mapping={mapping}
+        onMapping={onMapping}
+        onChange={dataset.clear}
+      />
+    );
   return (
     <Source
       dataset={dataset}
@@ -145,7 +176,7 @@ function Source({
           <FileUp className="size-7 text-fg-3" strokeWidth={1.5} aria-hidden="true" />
           <p className="text-lg font-semibold">{t('dataset.drop')}</p>
           <p className="max-w-[52ch] text-sm text-fg-2">{t('dataset.dropHint')}</p>
-          <code className="rounded-s bg-code px-2 py-1 font-mono text-xs text-fg-2">{'{"prompt": "…"}'}</code>
+          <p className="font-mono text-xs text-fg-3">.jsonl .json .csv .tsv .parquet · .gz .zst</p>
           <div className="mt-1">
             <Button icon={FileUp} hotkey="f" onClick={() => picker.current?.click()}>
               {t('dataset.pick')}
@@ -154,7 +185,7 @@ function Source({
           <input
             ref={picker}
             type="file"
-            accept=".jsonl,.ndjson,.json,.txt"
+            accept=".jsonl,.ndjson,.json,.csv,.tsv,.parquet,.gz,.zst,.txt"
             tabIndex={-1}
             aria-hidden="true"
             className="hidden"

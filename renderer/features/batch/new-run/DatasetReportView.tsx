@@ -1,26 +1,42 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useRef, useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { DatasetReport } from '#shared/contract/datasets.ts';
+import { DATASET_SHAPES, type DatasetShape } from '#shared/contract/run-spec.ts';
 import { useFormat } from '../../../lib/i18n.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { Chip } from '../../../ui/Chip.tsx';
+import { Select } from '../../../ui/Select.tsx';
 import { Tabs } from '../../../ui/Tabs.tsx';
+import { DatasetColumns } from './DatasetColumns.tsx';
+import type { Mapping } from './mapping.ts';
 import { refusalText } from './refusal.ts';
 
-/** What the engine found in the file: the rows, and every line that was refused with its number and reason. */
+/** What the engine found in the file: the rows, what is made of its columns, and every row that was refused with its number and reason. */
 export function DatasetReportView({
   report,
+  busy,
   isDemo,
+  mapping,
+  onMapping,
   onChange,
 }: {
   report: DatasetReport;
+  /** It is read again with another mapping. */
+  busy: boolean;
   isDemo: boolean;
+  mapping: Mapping;
+  onMapping: (mapping: Mapping) => void;
   onChange: () => void;
 }): ReactNode {
   const { t } = useTranslation(['batch', 'app']);
   const f = useFormat();
-  const [tab, setTab] = useState<'rows' | 'rejected'>(report.rows === 0 && report.rejectedCount > 0 ? 'rejected' : 'rows');
+  const [tab, setTab] = useState<'rows' | 'columns' | 'rejected'>(report.rows > 0 ? 'rows' : report.problem !== null ? 'columns' : 'rejected');
+  // what is to be mended must be in sight
+  const wrong = report.problem !== null;
+  useEffect(() => {
+    if (wrong) setTab('columns');
+  }, [wrong]);
   return (
     <div className="flex h-full min-h-0 flex-col">
       <div className="flex shrink-0 items-start gap-3 px-4 pt-3 pb-2">
@@ -33,17 +49,30 @@ export function DatasetReportView({
           </div>
           <p className="num flex flex-wrap gap-x-3 text-xs text-fg-3">
             <span>{f.bytes(report.bytes)}</span>
-            <span>{t(`encoding.${report.encoding}`)}</span>
+            <span>
+              {t(`format.${report.format}`)}
+              {report.compression !== 'none' && ` · ${report.compression}`}
+            </span>
+            {report.encoding !== null && <span>{t(`encoding.${report.encoding}`)}</span>}
             {report.duplicates > 0 && (
               <span title={t('dataset.duplicatesHint')}>
                 {t('dataset.duplicates', { count: report.duplicates, shown: f.exact(report.duplicates) })}
               </span>
             )}
+            {report.duplicateIds > 0 && (
+              <span title={t('dataset.duplicateIdsHint', { id: report.duplicateId ?? '' })} className="text-warn">
+                {t('dataset.duplicateIds', { count: report.duplicateIds, shown: f.exact(report.duplicateIds) })}
+              </span>
+            )}
             {report.blankLines > 0 && <span>{t('dataset.blank', { count: report.blankLines, shown: f.exact(report.blankLines) })}</span>}
           </p>
         </div>
+        <ShapeSelect report={report} mapping={mapping} onMapping={onMapping} />
         <Button onClick={onChange}>{t('dataset.other')}</Button>
       </div>
+      <p role="status" className="sr-only">
+        {busy ? t('dataset.reading') : ''}
+      </p>
       <Tabs
         label={t('dataset.found')}
         value={tab}
@@ -53,6 +82,11 @@ export function DatasetReportView({
             value: 'rows',
             label: <span className="num">{t('dataset.rows', { shown: f.exact(report.rows) })}</span>,
             content: <Rows report={report} />,
+          },
+          {
+            value: 'columns',
+            label: <span className={wrong ? 'num text-bad' : 'num'}>{t('dataset.columns', { shown: f.exact(report.columns.length) })}</span>,
+            content: <DatasetColumns report={report} mapping={mapping} onMapping={onMapping} />,
           },
           {
             value: 'rejected',
@@ -66,6 +100,25 @@ export function DatasetReportView({
         ]}
       />
     </div>
+  );
+}
+
+/** What the rows are like: as found, or as the person says. */
+function ShapeSelect({ report, mapping, onMapping }: { report: DatasetReport; mapping: Mapping; onMapping: (mapping: Mapping) => void }): ReactNode {
+  const { t } = useTranslation('batch');
+  const auto = mapping.datasetShape === 'auto';
+  return (
+    <Select<DatasetShape>
+      label={t('shape.label')}
+      className="max-w-44"
+      value={mapping.datasetShape}
+      options={DATASET_SHAPES.map((shape) => ({
+        value: shape,
+        label: shape !== 'auto' ? t(`shape.${shape}`) : auto ? t('shape.found', { name: t(`shape.${report.shape}`) }) : t('shape.auto'),
+        hint: t(`shape.about.${shape}`),
+      }))}
+      onChange={(datasetShape) => onMapping({ ...mapping, datasetShape })}
+    />
   );
 }
 
@@ -120,12 +173,17 @@ function Rows({ report }: { report: DatasetReport }): ReactNode {
         const item = report.preview[i];
         return (
           <>
-            <span className="num w-12 shrink-0 text-right text-xs text-fg-3" title={t('dataset.line', { line: item?.line })}>
+            <span className="num w-12 shrink-0 text-right text-xs text-fg-3" title={t(`dataset.${report.unit}`, { line: item?.line })}>
               {f.exact(item?.line ?? 0)}
             </span>
-            <span className="truncate text-sm" title={item?.prompt}>
+            <span className="min-w-0 flex-1 truncate text-sm" title={item?.prompt}>
               {item?.prompt}
             </span>
+            {item?.row.answer !== undefined && (
+              <span className="max-w-[30%] shrink-0 truncate font-mono text-xs text-fg-3" title={item.row.answer}>
+                {item.row.answer}
+              </span>
+            )}
           </>
         );
       }}
@@ -148,7 +206,7 @@ function Rejected({ report }: { report: DatasetReport }): ReactNode {
         const why = item ? refusalText(item, t) : '';
         return (
           <>
-            <span className="num w-12 shrink-0 text-right text-xs text-fg-3" title={t('dataset.line', { line: item?.line })}>
+            <span className="num w-12 shrink-0 text-right text-xs text-fg-3" title={t(`dataset.${report.unit}`, { line: item?.line })}>
               {f.exact(item?.line ?? 0)}
             </span>
             <span className="min-w-0">

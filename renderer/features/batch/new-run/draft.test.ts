@@ -1,68 +1,50 @@
 import { expect, test } from 'vitest';
-import type { RunSummary } from '#shared/contract/runs.ts';
+import { runSpecSchema, type RunSpecInput, type RunSummary } from '#shared/contract/runs.ts';
 import type { Provider } from '#shared/contract/settings.ts';
-import { draftFromJson, draftOf, emptyDraft, likelyProvider, promptCount, readDraft } from './draft.ts';
+import { draftFromJson, draftOf, draftOfValues, emptyDraft, isChanged, likelyProvider, promptCount, readDraft, type RunDraft } from './draft.ts';
 
-const good = { ...emptyDraft(), datasetFile: '/data/p.jsonl', runName: 'run-1' };
+const good: RunDraft = { ...emptyDraft(), datasetFile: '/data/p.jsonl', runName: 'run-1', provider: 'lab', model: 'm' };
 
 // Bug: the form's defaults drift away from the command line's.
 test("the empty form is the contract's defaults", () => {
-  const { spec } = readDraft(good);
-  expect(spec).toMatchObject({
-    batchSize: 10,
-    provider: 'offline',
-    model: 'offline/demo',
-    numWorkers: 4,
-    maxTurns: 10,
-    distribution: 'default',
-  });
-  expect(spec).not.toHaveProperty('maxSamples', 0);
-  expect(spec?.maxSamples).toBeUndefined();
-  expect(spec?.outputDir).toBeUndefined();
+  expect(readDraft(good).spec).toEqual(runSpecSchema.parse({ datasetFile: '/data/p.jsonl', runName: 'run-1', provider: 'lab', model: 'm' }));
 });
 
 test('each field is judged where it stands', () => {
-  const { spec, problems } = readDraft({
-    ...good,
-    runName: '../etc',
-    numWorkers: '513',
-    maxTurns: '0',
-    batchSize: '',
-    maxSamples: '0',
-    model: ' ',
-  });
+  const { spec, problems } = readDraft({ ...good, runName: '../etc', numWorkers: '513', maxTurns: '0', topP: '0', maxSamples: '0', model: ' ', filters: ['nonsense'] });
   expect(spec).toBeNull();
-  expect(problems).toEqual({
+  expect(Object.fromEntries(Object.entries(problems ?? {}).map(([key, { code }]) => [key, code]))).toEqual({
     runName: 'name',
-    numWorkers: 'workers',
-    maxTurns: 'turns',
-    batchSize: 'required',
-    maxSamples: 'positive',
-    model: 'required',
+    numWorkers: 'whole',
+    maxTurns: 'whole',
+    topP: 'number_above_to',
+    maxSamples: 'whole_from',
+    model: 'model',
+    filters: 'expression',
   });
 });
 
-// Bug: "new run with these options" silently drops an option.
-test('a spec survives the way through the form', () => {
-  const spec = {
-    datasetFile: '/data/p.jsonl',
-    runName: 'r',
-    batchSize: 7,
-    provider: 'lab',
-    model: 'm',
-    numWorkers: 2,
-    maxTurns: 3,
-    maxSamples: 5,
-    distribution: 'mixed',
-    reasoningEffort: 'high' as const,
-    outputDir: '/out',
-  };
+/** Every option, none at its default. */
+const ALL: Required<RunSpecInput> = {
+  datasetFile: '/data/p.jsonl', datasetShape: 'gsm8k', columns: { prompt: 'question' }, runName: 'r', batchSize: 7, rollouts: 4, maxSamples: 5, provider: 'lab', model: 'm', baseUrl: 'http://x/v1',
+  temperature: 0.5, topP: 0.9, maxTokens: 9, reasoningEffort: 'high', reasoningDisabled: true, providersAllowed: ['a', 'b'], providersIgnored: ['c'], providersOrder: ['b', 'a'], providerSort: 'price',
+  openrouterMinCodingScore: 0.5, numWorkers: 2, maxTurns: 3, timeoutPerPrompt: 60, budgetUsd: 1.5, maxFailures: 3, distribution: 'mixed', seed: 7, sandbox: 'bubblewrap', network: false, keepWorkspaces: true,
+  ephemeralSystemPrompt: 'Be brief.', prefillMessagesFile: '/p.json', trajectoryFormat: 'openai', filters: ['answer contains "a, b"'], scoring: ['exact', 'turns*0.5'], outputDir: '/out',
+};
+
+// Bug: "new run with these options", or a run file that is loaded, silently drops an option.
+test('a spec survives the way through the form, every option of it', () => {
+  const spec = runSpecSchema.parse(ALL);
   expect(readDraft(draftOf(spec)).spec).toEqual(spec);
+  const values = Object.fromEntries(Object.entries(spec).map(([key, value]) => [key, Array.isArray(value) || typeof value === 'object' ? value : String(value)]));
+  expect(readDraft(draftOfValues(values)).spec).toEqual(spec);
+  expect(readDraft(draftOfValues({ ...values, filters: 'none' })).spec).toMatchObject({ filters: [] });
+  expect([isChanged(draftOf(spec), 'network'), isChanged(draftOf(spec), 'filters'), isChanged(emptyDraft(), 'network'), isChanged(emptyDraft(), 'filters'), isChanged(emptyDraft(), 'seed')]).toEqual([true, true, false, false, false]);
 });
 
 // Bug: a broken or foreign value in the kept form breaks the screen.
 test('a kept form takes over only what fits', () => {
-  expect(draftFromJson('{"model":"m","numWorkers":5,"evil":"x"}')).toEqual({ ...emptyDraft(), model: 'm' });
+  expect(draftFromJson('{"model":"m","numWorkers":5,"evil":"x","filters":[1],"network":"no"}')).toEqual({ ...emptyDraft(), model: 'm' });
   expect(draftFromJson('not json')).toEqual(emptyDraft());
   expect(draftFromJson('null')).toEqual(emptyDraft());
 });
@@ -80,11 +62,11 @@ test('a new run starts with the last real model, else with a provider that has a
     baseUrl: '',
     defaultModel: id === 'lab' ? 'lab-1' : null,
     key,
-    keyEnv: null,
+    keyEnv: null, limits: { contextLength: null, concurrency: null, requestsPerMinute: null, tokensPerMinute: null, fallback: null, routing: null },
     scripted,
   });
   const made = (by: string, model: string, scripted = false): Pick<RunSummary, 'spec' | 'scripted'> => ({
-    spec: { ...good, provider: by, model, batchSize: 1, numWorkers: 1, maxTurns: 1, maxSamples: undefined, reasoningEffort: undefined },
+    spec: { ...runSpecSchema.parse({ datasetFile: '/x', runName: 'x' }), provider: by, model },
     scripted,
   });
   const offline = provider('offline', 'none', true);
@@ -98,5 +80,9 @@ test('a new run starts with the last real model, else with a provider that has a
 });
 
 test('a run without a provider cannot start', () => {
-  expect(readDraft({ ...good, provider: '', model: '' }).problems).toEqual({ provider: 'provider', model: 'required' });
+  const codes = (draft: RunDraft, demo?: string) => Object.entries(readDraft(draft, demo).problems ?? {}).map(([key, { code }]) => `${key} ${code}`);
+  expect(codes({ ...good, provider: '', model: '' })).toEqual(['model model', 'provider required']);
+  expect(codes({ ...good, provider: '' })).toEqual(['provider provider']);
+  expect(codes({ ...good, provider: '', baseUrl: 'http://x/v1' })).toEqual([]);
+  expect(codes({ ...good, provider: '', model: '' }, '/data/p.jsonl')).toEqual([]);
 });

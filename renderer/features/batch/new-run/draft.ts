@@ -1,45 +1,62 @@
-import { runSpecSchema, type RunSpec, type RunSpecInput, type RunSummary } from '#shared/contract/runs.ts';
+import { runSpecSchema, type RunSpec, type RunSummary } from '#shared/contract/runs.ts';
 import type { Provider } from '#shared/contract/settings.ts';
+import { RUN_OPTION_KEYS, runOptionLimits, runOptionText, type RunOptionKey } from '#shared/run-options.ts';
+import { type OptionProblem, readRunSpec, splitList, type RunValue, type RunValues } from '#shared/run-values.ts';
 
-/** The form as typed: numbers are text until the start, so that nothing is rewritten under the hand. */
-export interface RunDraft {
-  datasetFile: string;
-  runName: string;
-  provider: string;
-  model: string;
-  numWorkers: string;
-  maxTurns: string;
-  batchSize: string;
-  maxSamples: string;
-  distribution: string;
-  /** Empty = the model's own default. */
-  reasoningEffort: string;
-  outputDir: string;
+type ListField = 'filters' | 'scoring';
+type SwitchField = { [K in RunOptionKey]: RunSpec[K] extends boolean ? K : never }[RunOptionKey];
+type TextField = Exclude<RunOptionKey, ListField | SwitchField>;
+
+/**
+ * The form as typed: everything but switches and the lists of expressions is text until the start, so that nothing is rewritten under
+ * the hand. Empty text is the default.
+ */
+export type RunDraft = Record<TextField, string> & Record<ListField, string[]> & Record<SwitchField, boolean>;
+export type DraftField = RunOptionKey;
+
+const LISTS: readonly RunOptionKey[] = ['filters', 'scoring'];
+/** Shown as they are, also where they are what the schema has as default: nobody should run a model that they did not see. */
+const NO_DEFAULT: readonly RunOptionKey[] = ['datasetFile', 'runName', 'model', 'provider'];
+
+export function isList(key: RunOptionKey): key is ListField {
+  return LISTS.includes(key);
 }
 
-export type DraftField = keyof RunDraft;
+export function isSwitch(key: RunOptionKey): key is SwitchField {
+  return runOptionLimits(key).kind === 'switch';
+}
 
-/** The contract's defaults as a form. */
+/** The contract's defaults as a form; no dataset, name, provider and model. */
 export function emptyDraft(): RunDraft {
-  const spec = runSpecSchema.parse({ datasetFile: 'x', runName: 'x' });
-  return { ...draftOf(spec), datasetFile: '', runName: '' };
+  return { ...draftOf(runSpecSchema.parse({ datasetFile: 'x', runName: 'x' })), datasetFile: '', runName: '', provider: '', model: '' };
 }
 
 /** A run's options as a form, for "new run with these options". */
 export function draftOf(spec: RunSpec): RunDraft {
-  return {
-    datasetFile: spec.datasetFile,
-    runName: spec.runName,
-    provider: spec.provider,
-    model: spec.model,
-    numWorkers: String(spec.numWorkers),
-    maxTurns: String(spec.maxTurns),
-    batchSize: String(spec.batchSize),
-    maxSamples: spec.maxSamples === undefined ? '' : String(spec.maxSamples),
-    distribution: spec.distribution,
-    reasoningEffort: spec.reasoningEffort ?? '',
-    outputDir: spec.outputDir ?? '',
-  };
+  return Object.fromEntries(
+    RUN_OPTION_KEYS.map((key) => {
+      const value = spec[key];
+      if (isList(key)) return [key, [...(value as string[])]];
+      if (isSwitch(key)) return [key, value];
+      const text = runOptionText(value);
+      const usual = runOptionText(runOptionLimits(key).default);
+      return [key, !NO_DEFAULT.includes(key) && text === usual ? '' : text];
+    }),
+  ) as unknown as RunDraft;
+}
+
+/** Values of a run file as a form; what the file does not say has its default. */
+export function draftOfValues(values: Readonly<Record<string, RunValue>>): RunDraft {
+  const draft: Record<string, unknown> = emptyDraft();
+  for (const key of RUN_OPTION_KEYS) {
+    const value = values[key];
+    if (value === undefined) continue;
+    if (isList(key)) draft[key] = typeof value === 'string' ? (value.trim() === 'none' ? [] : splitList(value)) : Array.isArray(value) ? [...(value as string[])] : [runOptionText(value)];
+    // a switch that is neither on nor off has no place in the form: the reader says so
+    else if (isSwitch(key)) draft[key] = /^(?:true|yes|1)$/i.test(runOptionText(value).trim());
+    else draft[key] = runOptionText(value);
+  }
+  return draft as unknown as RunDraft;
 }
 
 /** A kept form; whatever does not fit is left at its default. */
@@ -49,9 +66,10 @@ export function draftFromJson(json: string | null): RunDraft {
   try {
     const kept: unknown = JSON.parse(json);
     if (typeof kept !== 'object' || kept === null) return draft;
-    for (const field of Object.keys(draft) as DraftField[]) {
-      const value = (kept as Record<string, unknown>)[field];
-      if (typeof value === 'string') draft[field] = value;
+    for (const key of RUN_OPTION_KEYS) {
+      const value = (kept as Record<string, unknown>)[key];
+      const fits = isList(key) ? Array.isArray(value) && value.every((item) => typeof item === 'string') : typeof value === typeof draft[key];
+      if (fits) Object.assign(draft, { [key]: value });
     }
   } catch {
     // A broken draft is no draft.
@@ -75,50 +93,25 @@ export function likelyProvider(
   return { provider: ready?.id ?? '', model: ready?.defaultModel ?? '' };
 }
 
-/** What is wrong with a field; a key of `form.problem`. */
-export type DraftProblem = 'required' | 'provider' | 'name' | 'workers' | 'turns' | 'positive';
+export type DraftProblems = Partial<Record<DraftField, OptionProblem>>;
 
-export type DraftProblems = Partial<Record<DraftField, DraftProblem>>;
+/** The form as the values that the one reader of options takes. */
+function valuesOf(draft: RunDraft): RunValues {
+  return Object.fromEntries(RUN_OPTION_KEYS.map((key) => [key, isSwitch(key) ? String(draft[key]) : draft[key]])) as RunValues;
+}
 
-const PROBLEM_OF: Partial<Record<DraftField, DraftProblem>> = {
-  runName: 'name',
-  provider: 'provider',
-  numWorkers: 'workers',
-  maxTurns: 'turns',
-  batchSize: 'positive',
-  maxSamples: 'positive',
-};
+/** The run that the form describes, or what is wrong, as the command line and run files would have it. */
+export function readDraft(draft: RunDraft, demoPath?: string): { spec: RunSpec; problems: null } | { spec: null; problems: DraftProblems } {
+  const read = readRunSpec(valuesOf(draft), demoPath);
+  if (read.problems?.model && draft.provider === '' && draft.baseUrl.trim() === '') read.problems.provider ??= { code: 'required', params: {} };
+  return read;
+}
 
-/** The run that the form describes, or what is wrong, judged by the contract's own schema. */
-export function readDraft(draft: RunDraft): { spec: RunSpecInput; problems: null } | { spec: null; problems: DraftProblems } {
-  const text = (value: string): string | undefined => (value.trim() === '' ? undefined : value.trim());
-  const whole = (value: string): number | undefined => (value.trim() === '' ? undefined : Number(value));
-  const input = {
-    datasetFile: draft.datasetFile.trim(),
-    runName: draft.runName.trim(),
-    provider: draft.provider,
-    model: draft.model.trim(),
-    numWorkers: whole(draft.numWorkers),
-    maxTurns: whole(draft.maxTurns),
-    batchSize: whole(draft.batchSize),
-    maxSamples: whole(draft.maxSamples),
-    distribution: draft.distribution,
-    reasoningEffort: text(draft.reasoningEffort),
-    outputDir: text(draft.outputDir),
-  };
-  const problems: DraftProblems = {};
-  for (const field of ['datasetFile', 'runName', 'model', 'numWorkers', 'maxTurns', 'batchSize'] as const) {
-    if (draft[field].trim() === '') problems[field] = 'required';
-  }
-  if (draft.provider === '') problems.provider = 'provider';
-  const result = runSpecSchema.safeParse(input);
-  if (!result.success) {
-    for (const issue of result.error.issues) {
-      const field = issue.path[0];
-      if (typeof field === 'string' && field in draft) problems[field as DraftField] ??= PROBLEM_OF[field as DraftField] ?? 'required';
-    }
-  }
-  return result.success && Object.keys(problems).length === 0 ? { spec: result.data, problems: null } : { spec: null, problems };
+/** Whether an option is other than its default. */
+export function isChanged(draft: RunDraft, key: RunOptionKey): boolean {
+  if (isSwitch(key)) return draft[key] !== runOptionLimits(key).default;
+  if (isList(key)) return runOptionText(draft[key]) !== runOptionText(runOptionLimits(key).default);
+  return draft[key].trim() !== '';
 }
 
 /** How many prompts the run will have. @param rows rows of the dataset */

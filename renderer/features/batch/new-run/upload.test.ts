@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { PIECE_BYTES, toBase64, uploadFile } from './upload.ts';
+import { toBase64 } from '../../../lib/base64.ts';
+import { PIECE_BYTES, uploadFile } from './upload.ts';
 
 function engine(): {
   pieces: { uploadId?: string | undefined; bytes: number; last: boolean }[];

@@ -1,14 +1,8 @@
 import type { Client } from '#shared/contract/index.ts';
+import { toBase64 } from '../../../lib/base64.ts';
 
 /** Bytes per piece: the contract's limit. */
 export const PIECE_BYTES = 1024 * 1024;
-
-/** Base64 of bytes without a call per byte. */
-export function toBase64(bytes: Uint8Array): string {
-  let binary = '';
-  for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
-  return btoa(binary);
-}
 
 export interface UploadSource {
   name: string;

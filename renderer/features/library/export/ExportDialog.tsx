@@ -1,23 +1,27 @@
-import { CircleCheck, Download } from 'lucide-react';
 import { useEffect, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { EXPORT_CONTEXTS, EXPORT_FORMATS, type ExportContext, type ExportFormatName } from '#shared/contract/exports.ts';
 import type { TrajectoryFilter } from '#shared/contract/trajectories.ts';
 import { useClient, useLoad } from '../../../lib/engine-context.tsx';
-import { errorText } from '../../../lib/errors.ts';
+import { errorField, errorText } from '../../../lib/errors.ts';
+import { cx } from '../../../lib/cx.ts';
 import { useFormat } from '../../../lib/i18n.ts';
-import { hostKind } from '../../../lib/transports.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { Checkbox } from '../../../ui/Checkbox.tsx';
 import { Dialog } from '../../../ui/Dialog.tsx';
-import { Banner, CopyButton, Progress, Skeleton } from '../../../ui/Feedback.tsx';
+import { Banner, Progress, Skeleton } from '../../../ui/Feedback.tsx';
 import { Spinner } from '../../../ui/Spinner.tsx';
 import { Field } from '../../../ui/Field.tsx';
 import { Input } from '../../../ui/Input.tsx';
+import { Segmented, Select } from '../../../ui/Select.tsx';
 import type { Selection } from '../list/selection.ts';
 import { isFiltered, type LibraryFilter } from '../url.ts';
-import { downloadPath, filterOfSelection, MAX_IDS, suggestedFile } from './request.ts';
+import { ExportDone } from './ExportDone.tsx';
+import { EMPTY_GROUP_FORM, readGroupForm } from './group-form.ts';
+import { type FieldError, GroupFields } from './GroupFields.tsx';
+import { filterOfSelection, MAX_IDS, suggestedFile } from './request.ts';
 import { whyNothing } from './reasons.ts';
-import { Tally } from './Tally.tsx';
+import { groupsText, Tally } from './Tally.tsx';
 import { useExport } from './use-export.ts';
 
 export interface ExportScope {
@@ -34,68 +38,45 @@ export function ExportDialog({ scope, onClose }: { scope: ExportScope; onClose: 
   const { t } = useTranslation('library');
   const app = useTranslation('app').t;
   const format = useFormat();
-  const [file, setFile] = useState(() => suggestedFile(scope.runName, new Date()));
+  const [kind, setKind] = useState<ExportFormatName>('sharegpt');
+  const [form, setForm] = useState(EMPTY_GROUP_FORM);
+  const { options: groups, errors } = readGroupForm(form);
+  const ofGroups = kind === 'atropos';
+  const [opened] = useState(() => new Date());
+  const [typed, setFile] = useState<string | null>(null);
+  const file = typed ?? suggestedFile(scope.runName, opened, ofGroups ? (groups.tokenizer === null ? '-groups.messages' : '-groups') : '');
+  const [context, setContext] = useState<ExportContext>('full');
   const [includePartial, setIncludePartial] = useState(false);
   const [includeScripted, setIncludeScripted] = useState(false);
   const [overwrite, setOverwrite] = useState(false);
   const target = useTarget(scope);
   const folder = useLoad((c, signal) => c.exports.folder(undefined, { signal }), []);
-  const options = { format: 'sharegpt' as const, includePartial, includeScripted };
+  const options = { format: kind, context, includePartial, includeScripted, groups };
+  const settled = useSettled(JSON.stringify(options), TYPING_MS);
   const preview = useLoad(
-    (c, signal) => (target.filter ? c.exports.preview({ filter: target.filter, ...options }, { signal }) : Promise.resolve(null)),
-    [target.filter !== null, includePartial, includeScripted],
+    (c, signal) => (target.filter ? c.exports.preview({ filter: target.filter, ...(JSON.parse(settled) as typeof options) }, { signal }) : Promise.resolve(null)),
+    [target.filter !== null, settled],
   );
   const { state, start, cancel, reset } = useExport();
-  const kept = useKept(preview.data ?? null);
+  const current = settled === JSON.stringify(options) && preview.data != null && !preview.loading;
+  const kept = useKept(current ? (preview.data ?? null) : null, kind);
   const selected = scope.selection.ids.size > 0 || scope.selection.mode === 'all';
   const scopeText = selected ? t('export.scopeSelected') : isFiltered(scope.filter) ? t('export.scopeFiltered') : t('export.scopeAll');
-  const written = preview.data?.written ?? 0;
-  const ready = preview.data != null && written > 0 && file.trim() !== '';
+  const written = kept?.written ?? 0;
+  const lines = (ofGroups ? kept?.groups?.written : written) ?? 0;
+  const failed = fieldError(preview.error ?? (state.phase === 'form' ? state.error : null), (error) => errorText(error, app));
+  const ready = current && written > 0 && file.trim() !== '' && !(ofGroups && Object.keys(errors).length > 0);
   const nothing = preview.data?.written === 0 && !preview.loading ? whyNothing(preview.data.leftOut, { includePartial, includeScripted }) : null;
   const run = (): void => {
     if (target.filter && ready) start({ filter: target.filter, ...options, file: file.trim(), overwrite });
   };
 
   if (state.phase === 'done') {
-    const { summary } = state;
-    const link = summary.file !== '' && hostKind(document) === 'browser' && folder.data ? downloadPath(summary.file, folder.data.path) : null;
-    return (
-      <Dialog
-        open
-        onClose={onClose}
-        title={t(summary.file === '' ? 'export.nothingDoneTitle' : 'export.doneTitle')}
-        footer={
-          <>
-            <Button onClick={() => { reset(); setOverwrite(false); }}>{t('export.another')}</Button>
-            <Button variant="primary" onClick={onClose}>{app('action.close')}</Button>
-          </>
-        }
-      >
-        <div className="grid gap-4">
-          {summary.file === '' ? (
-            <p role="status">{t('export.nothingDone')}</p>
-          ) : (
-            <>
-              <p role="status" className="flex items-center gap-2">
-                <CircleCheck className="size-4 shrink-0 text-good" aria-hidden="true" />
-                {t('export.doneText', { count: summary.written, shown: format.exact(summary.written), size: format.bytes(summary.bytes), time: format.duration(summary.durationMs) })}
-              </p>
-              <div className="flex flex-wrap items-center gap-2 rounded-m border border-line bg-code px-2.5 py-1.5">
-                <code className="min-w-0 flex-1 font-mono text-xs wrap-anywhere">{summary.file}</code>
-                <CopyButton text={() => summary.file} label={t('export.copyPath')} />
-                {link && (
-                  <a href={link} download className="inline-flex h-[26px] items-center gap-1.5 rounded-m border border-line-strong bg-raised px-2.5 text-sm font-medium hover:bg-hover">
-                    <Download className="size-3.5" aria-hidden="true" />
-                    {t('export.download')}
-                  </a>
-                )}
-              </div>
-            </>
-          )}
-          <Tally summary={summary} onLeave={onClose} />
-        </div>
-      </Dialog>
-    );
+    const again = (): void => {
+      reset();
+      setOverwrite(false);
+    };
+    return <ExportDone summary={state.summary} folder={folder.data?.path ?? null} onAgain={again} onClose={onClose} />;
   }
 
   const running = state.phase === 'running';
@@ -110,10 +91,14 @@ export function ExportDialog({ scope, onClose }: { scope: ExportScope; onClose: 
           <Button onClick={cancel}>{t('export.cancel')}</Button>
         ) : (
           <>
-            {nothing && <p role="status" className="min-w-40 flex-1 self-center text-sm text-fg-2">{t(`export.nothing.${nothing}`)}</p>}
+            {nothing ? (
+              <p role="status" className="min-w-40 flex-1 self-center text-sm text-fg-2">{t(`export.nothing.${nothing}`)}</p>
+            ) : (
+              kept?.groups && !failed && <p role="status" className={cx('num min-w-40 flex-1 self-center text-sm text-fg-2', !current && 'opacity-60')}>{groupsText(kept.groups, t, format.exact)}</p>
+            )}
             <Button onClick={onClose}>{app('action.cancel')}</Button>
             <Button variant="primary" disabled={!ready || (state.phase === 'form' && state.exists && !overwrite)} onClick={run}>
-              {t('export.run', { count: written, shown: format.exact(written) })}
+              {t(ofGroups ? 'export.groups.run' : 'export.run', { count: lines, shown: format.exact(lines) })}
             </Button>
           </>
         )
@@ -127,11 +112,10 @@ export function ExportDialog({ scope, onClose }: { scope: ExportScope; onClose: 
       ) : (
         <div className="grid gap-4">
           {state.phase === 'form' && state.cancelled && <Banner tone="info" live title={t('export.cancelled')} />}
-          {state.phase === 'form' && state.error !== null && <Banner tone="bad" live title={t('export.failed')}>{errorText(state.error, app)}</Banner>}
-          <div className="grid gap-1">
-            <span className="text-sm font-medium text-fg-2">{t('export.format')}</span>
-            <p className="text-sm text-fg-2">{t('export.formatText')}</p>
-          </div>
+          {state.phase === 'form' && state.error !== null && !failed && <Banner tone="bad" live title={t('export.failed')}>{errorText(state.error, app)}</Banner>}
+          <Field label={t('export.format')} hint={t(`export.formatText.${kind}`)}>
+            {(props) => <Select {...props} className="w-full" value={kind} onChange={setKind} options={EXPORT_FORMATS.map((value) => ({ value, label: t(`export.formatName.${value}`) }))} />}
+          </Field>
           <Field
             label={t('export.file')}
             hint={folder.data ? t('export.fileHint', { folder: folder.data.path }) : t('export.fileHintShort')}
@@ -153,6 +137,22 @@ export function ExportDialog({ scope, onClose }: { scope: ExportScope; onClose: 
             )}
           </Field>
           {state.phase === 'form' && state.exists && <Checkbox checked={overwrite} onChange={setOverwrite} label={t('export.overwrite')} />}
+          {ofGroups && (
+            <GroupFields
+              form={form}
+              errors={errors}
+              failed={failed}
+              onChange={(next) => {
+                setForm(next);
+                if (state.phase === 'form' && state.error !== null) reset();
+              }}
+            />
+          )}
+          <div className="grid gap-1">
+            <span className="text-sm font-medium text-fg-2" aria-hidden="true">{t('export.context')}</span>
+            <Segmented label={t('export.context')} value={context} onChange={setContext} options={EXPORT_CONTEXTS.map((value) => ({ value, label: t(`export.contextForm.${value}`) }))} />
+            <p className="min-h-8 text-sm text-fg-2">{t(`export.contextText.${context}`)}</p>
+          </div>
           <div className="grid gap-2">
             <Checkbox checked={includePartial} onChange={setIncludePartial} label={t('export.includePartial')} hint={t('export.includePartialHint')} />
             <Checkbox checked={includeScripted} onChange={setIncludeScripted} label={t('export.includeScripted')} hint={t('export.includeScriptedHint')} />
@@ -164,10 +164,12 @@ export function ExportDialog({ scope, onClose }: { scope: ExportScope; onClose: 
             </h3>
             {target.tooMany ? (
               <p role="alert" className="text-sm text-bad">{t('export.tooMany', { max: format.exact(MAX_IDS) })}</p>
-            ) : target.error !== null || preview.error !== null ? (
+            ) : target.error !== null || (preview.error !== null && !failed) ? (
               <p role="alert" className="text-sm text-bad">{errorText(target.error ?? preview.error, app)}</p>
+            ) : failed ? (
+              <p className="text-sm text-fg-2">{t('export.fieldFirst')}</p>
             ) : kept ? (
-              <div className={preview.loading ? 'opacity-60' : undefined}>
+              <div className={current ? undefined : 'opacity-60'}>
                 <Tally summary={kept} onLeave={onClose} />
               </div>
             ) : (
@@ -182,6 +184,25 @@ export function ExportDialog({ scope, onClose }: { scope: ExportScope; onClose: 
       )}
     </Dialog>
   );
+}
+
+/** While somebody types, only the last of it is worth counting for. */
+const TYPING_MS = 300;
+
+/** A value once it has not changed for so long. */
+function useSettled<T>(value: T, ms: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
+}
+
+/** An error that belongs to one of the fields of groups. */
+function fieldError(error: unknown, say: (error: unknown) => string): FieldError | null {
+  const field = errorField(error);
+  return field !== null && field in EMPTY_GROUP_FORM ? { field, text: say(error) } : null;
 }
 
 interface Target {
@@ -206,9 +227,10 @@ function useTarget({ filter, selection }: ExportScope): Target {
   return answer;
 }
 
-/** The newest value that was there: the old counts stay, dimmed, while new ones are on their way. */
-function useKept<T>(value: T | null): T | null {
-  const [kept, setKept] = useState(value);
-  if (value !== null && value !== kept) setKept(value);
-  return value ?? kept;
+/** The newest value that was there of this kind: the old counts stay, dimmed, while new ones are on their way. */
+function useKept<T>(value: T | null, kind: string): T | null {
+  const [kept, setKept] = useState({ value, kind });
+  if (kind !== kept.kind) setKept({ value: null, kind });
+  else if (value !== null && value !== kept.value) setKept({ value, kind });
+  return kept.kind === kind ? (value ?? kept.value) : null;
 }

@@ -2,7 +2,9 @@ import { EXIT_REASONS } from '#shared/trajectory.ts';
 
 /** How the engine words a reason → the key of its translation, and what varies in it. */
 export type ReasonKey =
-  | 'running' | 'scripted' | 'failed' | 'discarded' | 'partial' | 'empty' | 'noAnswer' | 'malformed' | 'unknownTool' | 'callWithoutResult' | 'resultWithoutCall' | 'endsWithout' | 'escaped' | 'secret';
+  | 'running' | 'scripted' | 'failed' | 'discarded' | 'partial' | 'empty' | 'noAnswer' | 'malformed' | 'unknownTool' | 'callWithoutResult' | 'resultWithoutCall' | 'endsWithout' | 'escaped' | 'interruptedAnswer' | 'callsLeftOut' | 'secret'
+  | 'kind' | 'notRollout' | 'beyondSize' | 'noneFit' | 'oneUnfit' | 'sameScores' | 'nearScores' | 'fewer' | 'ofGroup' | 'noScore' | 'noScoreNamed' | 'notFinite'
+  | 'moreTokens' | 'rewrites' | 'border' | 'noToken' | 'noMarkers' | 'templateRefuses' | 'noTools' | 'noReasoning' | 'control' | 'sizes';
 
 const FIXED: Record<string, ReasonKey> = {
   'still running': 'running',
@@ -16,11 +18,42 @@ const FIXED: Record<string, ReasonKey> = {
   'tool result without a call': 'resultWithoutCall',
   'does not end with an assistant turn': 'endsWithout',
   'control tags in the text were escaped': 'escaped',
+  'holds an answer that was interrupted': 'interruptedAnswer',
+  'calls whose result was lost were left out': 'callsLeftOut',
+  'not a rollout of a run': 'notRollout',
+  'beyond the group size': 'beyondSize',
+  'no rollout is fit': 'noneFit',
+  'a rollout is unfit': 'oneUnfit',
+  'all scores are the same': 'sameScores',
+  'no score': 'noScore',
+  'a score that is not a finite number': 'notFinite',
+  'the chat template rewrites earlier turns': 'rewrites',
+  'a token reaches over the border of what the model wrote': 'border',
+  'no token to train on': 'noToken',
+  'the chat template has no generation markers': 'noMarkers',
+  'the chat template does not show the tools': 'noTools',
+  'the chat template leaves out reasoning': 'noReasoning',
+  'text that becomes control tokens': 'control',
+  'groups are of different sizes': 'sizes',
 };
+
+/** Reasons with something that varies: how they are worded around it. */
+const VARYING: readonly [ReasonKey, RegExp][] = [
+  ['kind', /^of a kind that is written only when it is chosen: (.+)$/s],
+  ['partial', /^partial: (.+)$/s],
+  ['discarded', /^discarded: (.+)$/s],
+  ['ofGroup', /^of a group that was left out: (.+)$/s],
+  ['fewer', /^fewer than (.+) rollouts$/],
+  ['nearScores', /^scores differ by less than (.+)$/],
+  ['noScoreNamed', /^no score named (.+)$/s],
+  ['moreTokens', /^more than (.+) tokens$/],
+  ['templateRefuses', /^the chat template refuses it: (.+)$/s],
+  ['secret', /^may contain a secret \((.+)\)$/],
+];
 
 export interface Reason {
   key: ReasonKey;
-  /** The exit reason, discard reason or kind of secret named in it. */
+  /** What varies in it: an exit reason, a number, the reason of its group, … */
   detail: string;
 }
 
@@ -28,12 +61,11 @@ export interface Reason {
 export function recogniseReason(reason: string): Reason | null {
   const fixed = FIXED[reason];
   if (fixed) return { key: fixed, detail: '' };
-  const partial = /^partial: (.+)$/.exec(reason)?.[1];
-  if (partial !== undefined) return { key: 'partial', detail: partial };
-  const discarded = /^discarded: (.+)$/.exec(reason)?.[1];
-  if (discarded !== undefined) return { key: 'discarded', detail: discarded };
-  const secret = /^may contain a secret \((.+)\)$/.exec(reason)?.[1];
-  return secret === undefined ? null : { key: 'secret', detail: secret };
+  for (const [key, pattern] of VARYING) {
+    const detail = pattern.exec(reason)?.[1];
+    if (detail !== undefined) return { key, detail };
+  }
+  return null;
 }
 
 export const isExitReason = (text: string): text is (typeof EXIT_REASONS)[number] => (EXIT_REASONS as readonly string[]).includes(text);

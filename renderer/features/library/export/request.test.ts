@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TrajectorySummary } from '#shared/trajectory.ts';
+import { EMPTY_GROUP_FORM, frequentSizes, readGroupForm } from './group-form.ts';
 import { recogniseReason, whyNothing } from './reasons.ts';
 import { downloadPath, filterOfSelection, MAX_IDS, suggestedFile } from './request.ts';
 
@@ -48,6 +49,8 @@ describe('files', () => {
     expect(recogniseReason('partial: max_turns')).toEqual({ key: 'partial', detail: 'max_turns' });
     expect(recogniseReason('made by the scripted demo model')?.key).toBe('scripted');
     expect(recogniseReason('may contain a secret (AWS key)')).toEqual({ key: 'secret', detail: 'AWS key' });
+    expect(recogniseReason('of a group that was left out: fewer than 4 rollouts')).toEqual({ key: 'ofGroup', detail: 'fewer than 4 rollouts' });
+    expect(recogniseReason('more than 512 tokens')).toEqual({ key: 'moreTokens', detail: '512' });
     expect(recogniseReason('something new')).toBeNull();
   });
   it('says which box helps when nothing would be written (catches advice to tick a box that is ticked)', () => {
@@ -55,5 +58,20 @@ describe('files', () => {
     expect(whyNothing(leftOut, { includePartial: false, includeScripted: false })).toBe('scripted');
     expect(whyNothing(leftOut, { includePartial: false, includeScripted: true })).toBe('partial');
     expect(whyNothing(leftOut, { includePartial: true, includeScripted: true })).toBe('other');
+  });
+});
+
+describe('the form of groups', () => {
+  it('reads what was typed (catches a comma for a point, a limit that is sent without a tokenizer)', () => {
+    const form = { ...EMPTY_GROUP_FORM, groupSize: '4', minSpread: '0,5', scoreName: ' exact ', tokenizer: '', maxTokens: '100', maskAlgorithm: 'prefix' as const };
+    expect(readGroupForm(form)).toEqual({ errors: {}, options: { groupSize: 4, zeroSpread: 'keep', minSpread: 0.5, unfit: 'rollout', scoreName: 'exact', tokenizer: null, maskAlgorithm: 'auto', maxTokens: null } });
+    expect(readGroupForm({ ...form, tokenizer: '/m' }).options).toMatchObject({ tokenizer: '/m', maskAlgorithm: 'prefix', maxTokens: 100 });
+  });
+  it('names the fields that are no value (catches a group size of 0 that the contract refuses whole)', () => {
+    expect(readGroupForm({ ...EMPTY_GROUP_FORM, groupSize: '0', minSpread: 'wide', tokenizer: '/m', maxTokens: '0' }).errors).toEqual({ groupSize: 'atLeastOne', minSpread: 'number', maxTokens: 'atLeastOne' });
+  });
+  it('lists the frequent sizes and counts the others (catches a line of a thousand sizes)', () => {
+    const sizes = [5, 4, 3, 2, 1].map((size) => ({ size, count: size * 10 }));
+    expect(frequentSizes({ written: 150, leftOut: [], sizes })).toEqual({ sizes: sizes.slice(0, 3), others: 30 });
   });
 });

@@ -24,12 +24,12 @@ export async function filterOfSelection(list: Client['trajectories']['list'], fi
   return { ids };
 }
 
-/** "ops-v3-2026-11-30.jsonl": run, else "trajectories", and the day of the person unless the name of the run has it. */
-export function suggestedFile(runName: string | null, now: Date): string {
+/** "ops-v3-2026-11-30.jsonl": run, else "trajectories", and the day of the person unless the name of the run has it; then `what`. */
+export function suggestedFile(runName: string | null, now: Date, what = ''): string {
   const two = (n: number): string => String(n).padStart(2, '0');
   const base = (runName ?? 'trajectories').replace(/[^\p{L}\p{N}._-]+/gu, '-').replace(/^[.-]+/, '').slice(0, 100) || 'trajectories';
   const day = `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
-  return `${base.includes(day) ? base : `${base}-${day}`}.jsonl`;
+  return `${base.includes(day) ? base : `${base}-${day}`}${what}.jsonl`;
 }
 
 /** Where the browser finds a file of the exports folder; null when it was written elsewhere. */

@@ -4,7 +4,7 @@ import { useEffect, useImperativeHandle, useMemo, useRef, type MouseEvent, type 
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../../../lib/i18n.ts';
 import { Button } from '../../../ui/Button.tsx';
-import { COLUMNS, Row, ROW_PX, rowDomId, WIDE_ONLY } from './Row.tsx';
+import { COLUMNS, Row, ROW_PX, rowDomId, SCORED_COLUMNS, wideOnly } from './Row.tsx';
 import { termsOf } from './highlight.ts';
 import { isSelected, selectedCount, type Selection } from './selection.ts';
 import type { LibraryList } from './use-library-list.ts';
@@ -26,6 +26,8 @@ export interface TrajectoryListProps {
   /** All that match now: what a selection of everything means. */
   matching: number;
   stale: boolean;
+  /** Something in it has a reward. */
+  scored: boolean;
   onOpen: (index: number) => void;
   onToggle: (index: number) => void;
   onRange: (index: number) => void;
@@ -38,7 +40,7 @@ export interface TrajectoryListProps {
 const SKELETON_ROWS = 30;
 
 /** The virtual list of trajectories. Only rows on screen exist; the scrollbar is right from the start because the total is known. */
-export function TrajectoryList({ list, openId, selection, fresh, matching, stale, onOpen, onToggle, onRange, onSelectAll, onClearSelection, onReload, ref }: TrajectoryListProps): ReactNode {
+export function TrajectoryList({ list, openId, selection, fresh, matching, stale, scored, onOpen, onToggle, onRange, onSelectAll, onClearSelection, onReload, ref }: TrajectoryListProps): ReactNode {
   const { t } = useTranslation('library');
   const format = useFormat();
   const scroller = useRef<HTMLDivElement>(null);
@@ -88,12 +90,13 @@ export function TrajectoryList({ list, openId, selection, fresh, matching, stale
         {chosen > 0 && <Button variant="ghost" onClick={onClearSelection}>{t('list.clearSelection')}</Button>}
         {list !== null && chosen < matching && <Button variant="ghost" onClick={onSelectAll}>{t('list.selectAll', { shown: format.exact(matching) })}</Button>}
       </div>
-      <div aria-hidden="true" className={`${COLUMNS} h-7 shrink-0 border-b border-line text-xs text-fg-3`}>
+      <div aria-hidden="true" className={`${scored ? SCORED_COLUMNS : COLUMNS} h-7 shrink-0 border-b border-line text-xs text-fg-3`}>
         <span />
         <span>{t('list.task')}</span>
-        <span className={`text-right ${WIDE_ONLY}`}>{t('list.turns')}</span>
-        <span className="text-right">{t('list.tokens')}</span>
-        <span className={`text-right ${WIDE_ONLY}`}>{t('list.time')}</span>
+        <span className={`text-right ${wideOnly(scored)}`}>{t('list.turns')}</span>
+        <span className={`text-right ${scored ? wideOnly(scored) : ''}`}>{t('list.tokens')}</span>
+        <span className={`text-right ${wideOnly(scored)}`}>{t('list.time')}</span>
+        {scored && <span className="truncate text-right">{t('list.reward')}</span>}
       </div>
       <div className="relative min-h-0 flex-1">
         {fresh > 0 && (
@@ -118,7 +121,7 @@ export function TrajectoryList({ list, openId, selection, fresh, matching, stale
           <div role="presentation" className="relative -z-1" style={{ height: virtual.getTotalSize() }}>
             <div role="presentation" className="absolute inset-x-0 top-0" style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
               {rows.map(({ item, row }) => (
-                <Row key={item.key} row={row} index={item.index} total={count} open={row !== undefined && row.id === openId} chosen={row !== undefined && isSelected(selection, row.id)} terms={terms} />
+                <Row key={item.key} row={row} index={item.index} total={count} open={row !== undefined && row.id === openId} chosen={row !== undefined && isSelected(selection, row.id)} terms={terms} scored={scored} />
               ))}
             </div>
           </div>

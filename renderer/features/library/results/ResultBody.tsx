@@ -7,6 +7,8 @@ import { cleanTerminal } from '../../../ui/clean-text.ts';
 import { useFold, useView } from '../view/context.tsx';
 import { CutText, More } from './CutText.tsx';
 import { DiffView } from './DiffView.tsx';
+import { Pages, Todos } from './Lists.tsx';
+import { Pictures } from './Pictures.tsx';
 import { viewOfResult, type ResultView } from './result-view.ts';
 
 const SHORT_MATCHES = 10;
@@ -42,6 +44,11 @@ export function ResultBody({ name, message, view, part }: { name: string; messag
   return (
     <>
       <Shown view={shown} part={part} label={t('call.result', { name })} failed={message.isError === true} more={more} />
+      {message.attachments && message.attachments.length > 0 && (
+        <div className="border-t border-line bg-code p-2">
+          <Pictures attachments={message.attachments} />
+        </div>
+      )}
       {whole.error !== null && <p role="alert" className="border-t border-line px-2.5 py-1 text-sm text-bad">{errorText(whole.error, app)}</p>}
     </>
   );
@@ -78,6 +85,17 @@ function Shown({ view, part, label, failed, more }: { view: ResultView; part: st
       return <Matches view={view} part={part} label={label} />;
     case 'written':
       return null;
+    case 'todos':
+      return <Todos todos={view.todos} label={label} />;
+    case 'pages':
+      return (
+        <>
+          <Pages pages={view.pages} part={part} label={label} />
+          {more && <CutText text="" part={part} label={label} moreBytes={more} />}
+        </>
+      );
+    case 'answer':
+      return view.answer === null ? <Note>{t('call.noAnswer')}</Note> : <CutText text={view.answer} part={part} label={label} moreBytes={more} />;
     case 'json': {
       const message = onlyError(view.value);
       if (message !== null) return <Note bad>{message}</Note>;

@@ -1,25 +1,38 @@
 import { ChevronRight, SlidersHorizontal } from 'lucide-react';
-import { memo, useMemo, type ReactNode } from 'react';
+import { memo, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { cx } from '../../../lib/cx.ts';
 import { useFormat, type Format } from '../../../lib/i18n.ts';
+import { cleanTerminal } from '../../../ui/clean-text.ts';
 import { Spinner } from '../../../ui/Spinner.tsx';
 import { parseDiff } from '../results/diff.ts';
 import { Fields } from '../results/Fields.tsx';
-import { fieldsOf, mainArgument, viewOfResult, type ResultView } from '../results/result-view.ts';
+import { fieldsOf, mainArgument, viewOfCall, type ResultView } from '../results/result-view.ts';
 import { ResultBody } from '../results/ResultBody.tsx';
-import { useFold } from './context.tsx';
+import { useFold, useRun } from './context.tsx';
 import { part } from './folds.ts';
 import { PlainIconButton } from './PlainIconButton.tsx';
+import type { Run } from './runs.ts';
 import type { CallPair } from './turns.ts';
 
-/** One tool call with what it answered. @param props.running the trajectory goes on, so a missing result is still to come */
-export const CallCard = memo(function CallCard({ pair, seq, index, running }: { pair: CallPair; seq: number; index: number; running: boolean }): ReactNode {
+const LIVE_LINES = 12;
+const TICK_MS = 1_000;
+
+/**
+ * One tool call with what it answered, or what it does right now.
+ * @param props.running the trajectory goes on, so a missing result is still to come
+ * @param props.folded closed while nobody opened it, unless something is to be seen (it failed, it changed something)
+ * @param props.children what must be seen with it in any case, e.g. a question
+ */
+export const CallCard = memo(function CallCard({ pair, seq, index, running, folded = false, children }: {
+  pair: CallPair; seq: number; index: number; running: boolean; folded?: boolean; children?: ReactNode;
+}): ReactNode {
   const { t } = useTranslation('library');
   const format = useFormat();
   const { call, result } = pair;
-  const [open, toggle] = useFold(part.call(seq, index), true);
-  const view = useMemo(() => (result ? viewOfResult(call.name, result) : null), [call.name, result]);
+  const run = useRun(call.id, running && !result);
+  const view = useMemo(() => (result ? viewOfCall(call, result) : null), [call, result]);
+  const [open, toggle] = useFold(part.call(seq, index), !folded || tells(view, result?.isError === true));
   const fields = useMemo(() => fieldsOf(call), [call]);
   const telling = useMemo(() => mainArgument(call), [call]);
   // What the head does not say, or what the result does not show (the text of a written file).
@@ -39,7 +52,7 @@ export const CallCard = memo(function CallCard({ pair, seq, index, running }: { 
           <code className="min-w-0 flex-1 shrink-[9] truncate font-mono text-fg-2">{telling}</code>
           <span className={cx('num flex shrink-0 items-center gap-1.5 text-xs', alarming ? 'text-bad' : 'text-fg-3')}>
             {!result && running && <Spinner className="size-3" />}
-            {result ? meta.join(' · ') : running ? t('call.pending') : t('call.noResult')}
+            {result ? meta.join(' · ') : run ? <Elapsed since={run.startedAt} /> : running ? t('call.pending') : t('call.noResult')}
           </span>
         </button>
         {hasMore && <PlainIconButton icon={SlidersHorizontal} label={t('call.arguments')} pressed={open && argsOpen} onClick={() => (open ? toggleArgs() : (toggle(), argsOpen || toggleArgs()))} />}
@@ -50,9 +63,38 @@ export const CallCard = memo(function CallCard({ pair, seq, index, running }: { 
           {result && view && <ResultBody name={call.name} message={result} view={view} part={part.call(seq, index)} />}
         </>
       )}
+      {run && run.output !== '' && <LiveOutput run={run} />}
+      {children}
     </div>
   );
 });
+
+/** Whether a result is worth its place also where others are folded. */
+function tells(view: ResultView | null, failed: boolean): boolean {
+  if (failed) return true;
+  return view !== null && (view.kind === 'diff' || view.kind === 'todos' || view.kind === 'answer' || (view.kind === 'terminal' && view.exitCode !== null && view.exitCode !== 0));
+}
+
+function Elapsed({ since }: { since: number }): ReactNode {
+  const format = useFormat();
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return now - since < TICK_MS ? null : format.duration(Math.floor((now - since) / TICK_MS) * TICK_MS);
+}
+
+function LiveOutput({ run }: { run: Run }): ReactNode {
+  const { t } = useTranslation('library');
+  const lines = cleanTerminal(run.output).replace(/\n$/, '').split('\n');
+  return (
+    <pre aria-label={t('turn.liveOutput')} className="overflow-hidden border-t border-line bg-code px-2.5 py-1.5 font-mono text-xs leading-[1.5] wrap-anywhere whitespace-pre-wrap text-fg-2">
+      {(run.cut || lines.length > LIVE_LINES) && <span className="text-fg-3">…{'\n'}</span>}
+      {lines.slice(-LIVE_LINES).join('\n').slice(-4_000)}
+    </pre>
+  );
+}
 
 type T = ReturnType<typeof useTranslation<'library'>>['t'];
 
@@ -68,6 +110,10 @@ function metaOf(view: ResultView, t: T, { exact, bytes }: Format): string | null
       const count = view.total ?? view.matches.length;
       return t('call.matches', { count, shown: exact(count) });
     }
+    case 'pages':
+      return t('call.matches', { count: view.pages.length, shown: exact(view.pages.length) });
+    case 'todos':
+      return `${exact(view.todos.filter((todo) => todo.status === 'completed').length)}/${exact(view.todos.length)}`;
     case 'written':
       return `${bytes(view.bytes)} · ${t(view.created ? 'call.newFile' : 'call.replaced')}`;
     default:

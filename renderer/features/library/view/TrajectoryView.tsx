@@ -5,11 +5,14 @@ import { ORPCError } from '@orpc/client';
 import { useStore } from 'zustand';
 import { useClient } from '../../../lib/engine-context.tsx';
 import { useCommands } from '../../../lib/commands.tsx';
+import { useHashSearch } from '../../../lib/hash-location.ts';
 import { readRemembered, remember } from '../../../lib/remembered.ts';
 import { useWide } from '../use-wide.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../../ui/Feedback.tsx';
 import { useToasts } from '../../../ui/Toasts.tsx';
+import { Delegations } from '../../chat/delegation/delegations.tsx';
+import { useLearn } from '../../reviews/use-learn.ts';
 import { contentLoader, ViewProvider } from './context.tsx';
 import { turnAsText } from './copy.ts';
 import { FindBar } from './FindBar.tsx';
@@ -17,6 +20,8 @@ import { createFolds, toggleTurn } from './folds.ts';
 import { Outline } from './Outline.tsx';
 import { outlineOf } from './outline.ts';
 import { RawView } from './RawView.tsx';
+import { ScoresPanel } from '../scores/ScoresPanel.tsx';
+import { useScores } from '../scores/use-scores.ts';
 import type { Transcript } from './transcript.ts';
 import { TurnList, type TurnListHandle } from './TurnList.tsx';
 import type { Turn } from './turns.ts';
@@ -30,22 +35,34 @@ export interface ViewHandle {
 }
 
 const FOLDS_KEY = 'library.folds';
+const SCORES_KEY = 'library.scores';
 const OUTLINE_PX = 1_020;
 
 /** One trajectory: header, outline, turns (or raw JSON). @param props.active the focus is in here, so plain `j`/`k` move by turns */
 export function TrajectoryView({ id, active, onClose, ref }: { id: string; active: boolean; onClose: () => void; ref: Ref<ViewHandle> }): ReactNode {
   const { transcript, retry } = useTranscript(id);
   if (!transcript) return <Loading />;
-  return <Opened transcript={transcript} active={active} onClose={onClose} onRetry={retry} ref={ref} />;
+  return (
+    <Delegations whose={{ trajectoryId: transcript.id }}>
+      <Opened transcript={transcript} active={active} onClose={onClose} onRetry={retry} ref={ref} />
+    </Delegations>
+  );
 }
 
 function Opened({ transcript, active, onClose, onRetry, ref }: { transcript: Transcript; active: boolean; onClose: () => void; onRetry: () => void; ref: Ref<ViewHandle> }): ReactNode {
-  const { t } = useTranslation('library');
+  const { t } = useTranslation(['library', 'reviews']);
   const client = useClient();
   const toast = useToasts();
   const { id } = transcript;
   const { detail, turns, complete, loaded, error } = useStore(transcript.state);
   const [raw, setRaw] = useState(false);
+  const [scoresOpen, setScoresOpen] = useState(() => readRemembered(SCORES_KEY) === 'open');
+  const onScored = useCallback((change: { rating: number | null; reward: number | null }) => transcript.state.setState((s) => ({ detail: s.detail && { ...s.detail, ...change } })), [transcript]);
+  const scores = useScores(detail, scoresOpen, onScored);
+  const toggleScores = (): void => {
+    setScoresOpen(!scoresOpen);
+    remember(SCORES_KEY, scoresOpen ? '' : 'open');
+  };
   const [current, setCurrent] = useState(0);
   // How often the find bar was asked for since it was closed.
   const [finding, setFinding] = useState(0);
@@ -57,7 +74,7 @@ function Opened({ transcript, active, onClose, onRetry, ref }: { transcript: Tra
     const kept = readRemembered(FOLDS_KEY);
     return createFolds(kept === 'open' ? true : kept === 'closed' ? false : null);
   })[0];
-  const context = useMemo(() => ({ folds, loadContent: contentLoader(client, id) }), [folds, client, id]);
+  const context = useMemo(() => ({ folds, loadContent: contentLoader(client, id), live: transcript.live }), [folds, client, id, transcript]);
   const entries = useMemo(() => outlineOf(turns), [turns]);
 
   const copy = useCallback((text: string) => {
@@ -71,6 +88,18 @@ function Opened({ transcript, active, onClose, onRetry, ref }: { transcript: Tra
     remember(FOLDS_KEY, all === true ? 'open' : '');
   };
   const go = useCallback((turn: number) => list.current?.go(turn), []);
+  // A link to one message ("?at=12") leads to its turn, once.
+  const at = new URLSearchParams(useHashSearch()).get('at');
+  const came = useRef<string | null>(null);
+  useEffect(() => {
+    if (at === null || came.current === at) return;
+    const index = turns.findLastIndex((one) => one.key <= Number(at));
+    if (index < 0 || (!complete && turns.length - 1 === index)) return;
+    came.current = at;
+    go(index);
+  }, [at, turns, complete, go]);
+  const learn = useLearn();
+  const learnThis = (): void => learn({ trajectoryIds: [id] });
   const step = (by: number): void => go(Math.min(Math.max(0, current + by), turns.length - 1));
   const turn = turns[current];
   const reading = !raw && turns.length > 0;
@@ -98,6 +127,7 @@ function Opened({ transcript, active, onClose, onRetry, ref }: { transcript: Tra
     { id: 'fold-all', label: t('keys.foldAll'), keys: 'shift+o', disabled: !reading, run: foldAll },
     { id: 'find', label: t('find.label'), keys: 'mod+f', whileTyping: true, disabled: !reading, run: () => setFinding((n) => n + 1) },
     { id: 'copy-turn', label: t('keys.copyTurn'), keys: 'c', disabled: !reading, run: () => turn && copyTurn(turn) },
+    { id: 'learn', label: t('reviews:learn.one'), disabled: detail?.state !== 'ended', run: learnThis },
     { id: 'copy-id', label: t('keys.copyId'), run: () => copy(id) },
     { id: 'copy-link', label: t('keys.copyLink'), run: copyLink },
   ]);
@@ -117,7 +147,8 @@ function Opened({ transcript, active, onClose, onRetry, ref }: { transcript: Tra
   return (
     <ViewProvider value={context}>
       <section aria-label={t('view.label')} className="flex h-full min-h-0 flex-col" aria-busy={!complete}>
-        <ViewHeader detail={detail} raw={raw} onRaw={() => setRaw(!raw)} onFoldAll={foldAll} onCopyId={() => copy(id)} onCopyLink={copyLink} onClose={onClose} />
+        <ViewHeader detail={detail} raw={raw} onRaw={() => setRaw(!raw)} scoresOpen={scoresOpen} onScores={toggleScores} onRate={scores.rate} onLearn={learnThis} onFoldAll={foldAll} onCopyId={() => copy(id)} onCopyLink={copyLink} onClose={onClose} />
+        {scoresOpen && detail && <ScoresPanel scores={scores} fromRun={detail.runId !== null} />}
         {raw ? (
           <div className="min-h-0 flex-1">
             <RawView id={id} version={detail?.state === 'running' ? 0 : loaded} />

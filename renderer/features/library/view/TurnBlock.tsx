@@ -6,6 +6,7 @@ import { cx } from '../../../lib/cx.ts';
 import { useFormat } from '../../../lib/i18n.ts';
 import { Chip } from '../../../ui/Chip.tsx';
 import { Markdown } from '../../../ui/Markdown.tsx';
+import { ChildTree } from '../../chat/delegation/ChildTree.tsx';
 import { viewOfResult } from '../results/result-view.ts';
 import { ResultBody } from '../results/ResultBody.tsx';
 import { CallCard } from './CallCard.tsx';
@@ -45,8 +46,9 @@ export const TurnBlock = memo(function TurnBlock({ turn, isAnswer, isTask, curre
     tone = 'text-role-tool';
     notes.push(t('turn.orphan'));
   } else {
-    who = message.synthetic ? t('role.harness') : isTask ? t('role.user') : t('role.userAgain');
-    tone = message.synthetic ? 'text-fg-2' : 'text-role-human';
+    const harness = message.synthetic === true || message.note !== undefined;
+    who = harness ? t('role.harness') : isTask ? t('role.user') : t('role.userAgain');
+    tone = harness ? 'text-fg-2' : 'text-role-human';
   }
   const numbers = [message.durationMs === undefined || turn.kind === 'orphan' ? null : `+${format.duration(message.durationMs)}`, message.usage ? t('turn.tokens', { shown: format.compact(message.usage.completionTokens) }) : null].filter(Boolean);
   return (
@@ -95,7 +97,9 @@ function Body({ turn, running, tools, isAnswer }: { turn: Turn; running: boolean
           {message.reasoning && <Reasoning seq={turn.key} text={message.reasoning} tokens={message.usage?.reasoningTokens} />}
           {message.content.trim() !== '' ? <LongText message={message} /> : turn.calls.length === 0 && <p className="text-sm text-fg-3">{t('turn.noContent')}</p>}
           {turn.calls.map((pair, i) => (
-            <CallCard key={i} pair={pair} seq={turn.key} index={i} running={running && !isAnswer} />
+            <CallCard key={i} pair={pair} seq={turn.key} index={i} running={running && !isAnswer}>
+              <ChildTree callId={pair.call.id} />
+            </CallCard>
           ))}
           {turn.strays.map((stray) => (
             <div key={stray.seq} className="my-1.5 overflow-hidden rounded-m border border-bad/50">

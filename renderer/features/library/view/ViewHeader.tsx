@@ -1,27 +1,36 @@
-import { Braces, Copy, Link, MoreHorizontal, UnfoldVertical, X } from 'lucide-react';
+import { Braces, Copy, Lightbulb, Link, Medal, MoreHorizontal, UnfoldVertical, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { outcomeOf, type TrajectoryDetail } from '#shared/trajectory.ts';
 import { useFormat } from '../../../lib/i18n.ts';
-import { IconButton } from '../../../ui/Button.tsx';
+import { Button, IconButton } from '../../../ui/Button.tsx';
 import { Chip, OutcomeChip } from '../../../ui/Chip.tsx';
 import { Skeleton } from '../../../ui/Feedback.tsx';
 import { Menu } from '../../../ui/Menu.tsx';
+import { scoreText } from '../scores/detail.ts';
+import { Rating } from '../scores/Rating.tsx';
 
 /** Title, outcome and numbers of the open trajectory; stays while the turns scroll. */
-export function ViewHeader({ detail, raw, onRaw, onFoldAll, onCopyId, onCopyLink, onClose }: {
-  detail: TrajectoryDetail | null; raw: boolean; onRaw: () => void; onFoldAll: () => void; onCopyId: () => void; onCopyLink: () => void; onClose: () => void;
+export function ViewHeader({ detail, raw, onRaw, scoresOpen, onScores, onRate, onLearn, onFoldAll, onCopyId, onCopyLink, onClose }: {
+  detail: TrajectoryDetail | null; raw: boolean; onRaw: () => void; scoresOpen: boolean; onScores: () => void; onRate: (rating: number | null) => void; onLearn: () => void; onFoldAll: () => void; onCopyId: () => void; onCopyLink: () => void; onClose: () => void;
 }): ReactNode {
-  const { t } = useTranslation('library');
+  const { t } = useTranslation(['library', 'reviews']);
   return (
     <header className="shrink-0 border-b border-line py-2.5 pr-3 pl-4">
       <div className="flex items-start gap-2">
         {detail ? <h2 className="line-clamp-2 min-w-0 flex-1 text-lg leading-[1.35] font-semibold wrap-anywhere" title={detail.title}>{detail.title || t('list.untitled')}</h2> : <Skeleton className="h-5 flex-1" />}
+        {detail && (
+          <Button variant="ghost" icon={Medal} hotkey="s" hotkeyLabel={t('keys.scores')} aria-pressed={scoresOpen} title={t('keys.scores')} onClick={onScores} className={scoresOpen ? 'bg-hover text-fg!' : ''}>
+            <span className="sr-only">{t('scores.title')}</span>
+            {detail.reward !== null && <span className="num">{scoreText(detail.reward)}</span>}
+          </Button>
+        )}
         <IconButton icon={Braces} label={t('keys.raw')} hotkey="r" pressed={raw} onClick={onRaw} />
         <Menu
           trigger={<IconButton icon={MoreHorizontal} label={t('view.moreActions')} />}
           items={[
             { id: 'fold', label: t('keys.foldAll'), icon: UnfoldVertical, run: onFoldAll },
+            { id: 'learn', label: t('reviews:learn.one'), icon: Lightbulb, disabled: detail?.state !== 'ended', run: onLearn },
             null,
             { id: 'id', label: t('view.copyId'), icon: Copy, run: onCopyId },
             { id: 'link', label: t('view.copyLink'), icon: Link, run: onCopyLink },
@@ -29,7 +38,14 @@ export function ViewHeader({ detail, raw, onRaw, onFoldAll, onCopyId, onCopyLink
         />
         <IconButton icon={X} label={t('view.toList')} onClick={onClose} />
       </div>
-      {detail ? <Meta detail={detail} /> : <Skeleton className="mt-1.5 h-[18px] w-3/4" />}
+      {detail ? (
+        <div className="mt-1.5 flex items-start gap-3">
+          <Meta detail={detail} />
+          <Rating rating={detail.rating} onRate={onRate} />
+        </div>
+      ) : (
+        <Skeleton className="mt-1.5 h-[18px] w-3/4" />
+      )}
       {detail?.error && detail.exitReason !== 'interrupted' && <p className="mt-1.5 rounded-s bg-bad-soft px-2 py-1 text-sm wrap-anywhere text-fg">{detail.error}</p>}
     </header>
   );
@@ -45,7 +61,7 @@ function Meta({ detail }: { detail: TrajectoryDetail }): ReactNode {
   // Counted when it has ended: until then a zero would be false.
   const counted = detail.state !== 'running' || detail.turns > 0;
   return (
-    <div className="num mt-1.5 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-fg-3">
+    <div className="num flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-1 text-xs text-fg-3">
       <span className="flex items-center gap-1.5">
         <OutcomeChip state={outcome} />
         {detail.scripted && <Chip tone="info" title={app('scripted.hint')}>{app('scripted.chip')}</Chip>}
@@ -56,6 +72,7 @@ function Meta({ detail }: { detail: TrajectoryDetail }): ReactNode {
         <span>
           <a href={`#/batch/${encodeURIComponent(detail.runId)}`} className="underline decoration-line-strong underline-offset-2 hover:text-fg">{detail.runName ?? detail.runId}</a>
           {detail.promptIndex !== null && ` · ${t('view.prompt', { n: detail.promptIndex })}`}
+          {detail.promptIndex !== null && detail.rollouts > 1 && ` · ${t('view.rollout', { n: detail.rollout })}`}
         </span>
       )}
       <span>{detail.model}</span>

@@ -1,13 +1,16 @@
 import { createContext, use, useCallback, type ReactNode } from 'react';
-import { useStore } from 'zustand';
+import { useStore, type StoreApi } from 'zustand';
 import type { Client } from '#shared/contract/index.ts';
 import { isOpen, setOpen, type FoldStore } from './folds.ts';
+import type { Run, Runs } from './runs.ts';
 
 /** What every part of an open trajectory needs. */
 export interface ViewContextValue {
   folds: FoldStore;
   /** The whole content of a message that came cut. */
   loadContent: (seq: number) => Promise<string>;
+  /** The calls that are being worked on. */
+  live: Pick<StoreApi<{ runs: Runs }>, 'getState' | 'getInitialState' | 'subscribe'>;
 }
 
 const ViewContext = createContext<ViewContextValue | null>(null);
@@ -28,6 +31,12 @@ export function useFold(part: string, usual: boolean): [boolean, () => void] {
   const open = useStore(folds, (s) => isOpen(s, part, usual));
   const turn = useCallback(() => setOpen(folds, [part], !open), [folds, part, open]);
   return [open, turn];
+}
+
+/** What is known of a call while it has no result. */
+export function useRun(callId: string, waiting: boolean): Run | null {
+  const { live } = useView();
+  return useStore(live, (s) => (waiting ? (s.runs.get(callId) ?? null) : null));
 }
 
 /** Large contents that were opened are kept, the last few of them. */

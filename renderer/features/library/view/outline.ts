@@ -32,7 +32,8 @@ export function outlineOf(turns: readonly Turn[]): OutlineEntry[] {
     } else if (turn.kind === 'orphan') {
       entries.push({ turn: i, seq, role: 'tool', failed: true, label: { is: 'result' } });
     } else {
-      const synthetic = turn.message.synthetic === true;
+      // results that came between turns are no request of a person
+      const synthetic = turn.message.synthetic === true || turn.message.note === 'delegation';
       entries.push({ turn: i, seq, role: synthetic ? 'harness' : 'human', failed: false, label: { is: synthetic ? 'harness' : asked ? 'user' : 'task' } });
       asked ||= !synthetic;
     }

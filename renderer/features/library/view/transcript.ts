@@ -4,6 +4,7 @@ import type { StoredMessage, TrajectoryDetail } from '#shared/trajectory.ts';
 import type { Engine } from '../../../lib/client.ts';
 import { follow } from '../../../lib/stream.ts';
 import { DeltaBuffer, type FrameClock, type LiveText } from './deltas.ts';
+import { runsAfter, type Runs } from './runs.ts';
 import { appendMessages, type Turn } from './turns.ts';
 
 /** Messages per request; large contents come cut, so a page stays small. */
@@ -21,6 +22,13 @@ export interface TranscriptState {
   error: unknown;
 }
 
+/** What is streamed and not stored. */
+interface LiveState {
+  text: LiveText | null;
+  runs: Runs;
+}
+
+const NOTHING: LiveState = { text: null, runs: new Map() };
 const EMPTY: TranscriptState = { detail: null, turns: [], loaded: 0, complete: false, error: null };
 
 /**
@@ -31,7 +39,7 @@ export class Transcript {
   readonly id: string;
   readonly state: StoreApi<TranscriptState> = createStore<TranscriptState>(() => EMPTY);
   /** Streamed text lives apart, so that a delta renders nothing but the line it grows. */
-  readonly live: StoreApi<{ text: LiveText | null }> = createStore<{ text: LiveText | null }>(() => ({ text: null }));
+  readonly live: StoreApi<LiveState> = createStore<LiveState>(() => NOTHING);
   private readonly engine: Engine;
   private readonly deltas: DeltaBuffer;
   private readonly stop = new AbortController();
@@ -120,12 +128,16 @@ export class Transcript {
         return true;
       case 'message':
         if (event.message.seq > this.lastSeq + 1) return false;
-        this.live.setState({ text: this.deltas.stored(event.message.seq) });
+        this.live.setState((s) => ({ text: this.deltas.stored(event.message.seq), runs: runsAfter(s.runs, event) }));
         this.take([event.message], true);
         this.headerTimer ??= setTimeout(() => {
           this.headerTimer = null;
           this.readHeader().catch(() => undefined);
         }, HEADER_REFRESH_MS);
+        return true;
+      case 'tool_start':
+      case 'tool_output':
+        this.live.setState((s) => ({ runs: runsAfter(s.runs, event) }));
         return true;
       case 'header':
         this.state.setState({ detail: event.detail });
@@ -137,6 +149,6 @@ export class Transcript {
 
   private clearLive(): void {
     this.deltas.clear();
-    this.live.setState({ text: null });
+    this.live.setState(NOTHING);
   }
 }
