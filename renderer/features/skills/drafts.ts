@@ -65,11 +65,14 @@ function keepNow(): void {
   remember(KEY, JSON.stringify(newest.reverse()));
 }
 
-/** A page that is closed keeps what was typed last. Returns the way to stop. */
+/** A page that is closed, or a screen that is left, keeps what was typed last. Returns the way to leave. */
 export function keepOnLeave(page: Window): () => void {
-  const onHide = (): void => void (timer !== undefined && keepNow());
-  page.addEventListener('pagehide', onHide);
-  return () => page.removeEventListener('pagehide', onHide);
+  const flush = (): void => void (timer !== undefined && keepNow());
+  page.addEventListener('pagehide', flush);
+  return () => {
+    page.removeEventListener('pagehide', flush);
+    flush();
+  };
 }
 
 /** A skill that was renamed or moved takes its drafts along. */
