@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import type { ListPlace } from '#shared/contract/trajectories.ts';
 import { openStore } from '#engine/store/store.ts';
 import { countTrajectories, getMessages, listTrajectories } from '#engine/trajectories/query.ts';
 import { type Ground, ROOT } from './ground.ts';
@@ -13,18 +14,20 @@ export async function benchStore(ground: Ground, count: number): Promise<Row[]> 
   const started = performance.now();
   await seed(store, count);
   const seeded = performance.now() - started;
+  store.db.runSql('UPDATE trajectories SET reward = (n * 7919 % 101) / 100.0 WHERE n % 5 > 0', []);
   await store.readers.run('counts', { filter: {} });
   const search = (query: string) => () => store.readers.run('list', { filter: { query }, limit: 100 });
   const deep = () => {
-    for (let before: number | undefined; ; ) {
-      const page = listTrajectories(store.db, {}, before, 100);
-      if (page.nextBefore === null) return;
-      before = page.nextBefore;
+    for (let after: ListPlace | undefined; ; ) {
+      const page = listTrajectories(store.db, {}, { after, limit: 100 });
+      if (!page.more) return;
+      after = page.items.at(-1);
     }
   };
   return [
     { name: `write and index one trajectory (of ${count})`, value: seeded / count, unit: 'ms' },
-    { name: 'first page of the list', value: await median(() => listTrajectories(store.db, {}, undefined, 100)), unit: 'ms' },
+    { name: 'first page of the list', value: await median(() => listTrajectories(store.db, {}, { limit: 100 })), unit: 'ms' },
+    { name: 'first page by reward', value: await median(() => listTrajectories(store.db, {}, { sort: 'reward_low', limit: 100 })), unit: 'ms' },
     { name: `all ${Math.ceil(count / 100)} pages in turn`, value: await median(deep, 3), unit: 'ms' },
     { name: 'totals and facets', value: await median(() => store.readers.run('counts', { filter: {} })), unit: 'ms' },
     { name: 'search: a word in nearly every trajectory', value: await median(search('staging')), unit: 'ms' },

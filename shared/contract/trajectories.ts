@@ -21,6 +21,24 @@ export const trajectoryFilterSchema = z.object({
 });
 export type TrajectoryFilter = z.infer<typeof trajectoryFilterSchema>;
 
+/** Orders of a list. By reward, what has none is last either way; of what is equal the newest is first. */
+export const TRAJECTORY_SORTS = ['newest', 'reward_high', 'reward_low'] as const;
+export type TrajectorySort = (typeof TRAJECTORY_SORTS)[number];
+
+/** A row's place in any of these orders. */
+const listPlaceSchema = z.object({ n: z.number().int(), reward: z.number().nullable() });
+export type ListPlace = z.infer<typeof listPlaceSchema>;
+
+export const listInputSchema = z.object({
+  filter: trajectoryFilterSchema,
+  sort: z.enum(TRAJECTORY_SORTS).default('newest'),
+  /** The last row of the previous page. */
+  after: listPlaceSchema.optional(),
+  /** Leaves out what came later: the `newest` of the first page. */
+  upTo: z.number().int().optional(),
+  limit: z.number().int().min(1).max(500).default(100),
+});
+
 /** Events of one live trajectory. `seq` of deltas is the seq the finished message will have. */
 export const liveEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message'), message: storedMessageSchema }),
@@ -35,10 +53,8 @@ export const liveEventSchema = z.discriminatedUnion('type', [
 export type LiveEvent = z.infer<typeof liveEventSchema>;
 
 export const trajectoriesContract = {
-  /** One keyset page, newest first. `before` is the `n` of the last row of the previous page. */
-  list: base
-    .input(z.object({ filter: trajectoryFilterSchema, before: z.number().int().optional(), limit: z.number().int().min(1).max(500).default(100) }))
-    .output(z.object({ items: z.array(trajectorySummarySchema), nextBefore: z.number().int().nullable() })),
+  /** One keyset page. `more`: there are further ones; `newest`: the highest `n` there was, of whatever. */
+  list: base.input(listInputSchema).output(z.object({ items: z.array(trajectorySummarySchema), more: z.boolean(), newest: z.number().int() })),
   /** How many match, and how many there are; facets count within the filter without its own dimension. */
   counts: base.input(z.object({ filter: trajectoryFilterSchema })).output(
     z.object({

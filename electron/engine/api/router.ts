@@ -84,9 +84,9 @@ export function createRouter(s: EngineServices) {
       unkeep: api.filters.unkeep.handler(({ input }) => s.filters.unkeep(input)),
     },
     trajectories: {
-      // ranked and filtered searches run in a reader; a plain page is cheaper here than the hop
+      // searches and lists by reward run in a reader; a plain page is cheaper here than the hop
       list: api.trajectories.list.handler(({ input }) =>
-        input.filter.query ? s.store.readers.run('list', input) : listTrajectories(s.store.db, input.filter, input.before, input.limit),
+        input.filter.query || input.sort !== 'newest' ? s.store.readers.run('list', input) : listTrajectories(s.store.db, input.filter, input),
       ),
       counts: api.trajectories.counts.handler(({ input }) => s.store.readers.run('counts', input)),
       get: api.trajectories.get.handler(({ input }) => detailOf(input.id)),

@@ -53,7 +53,7 @@ describe('edit', () => {
     expect(state.branches).toMatchObject([{ trajectoryId: first, parentId: null }, { trajectoryId, parentId: first, parentSeq: 3 }]);
     expect((await t.chats.branch({ id, trajectoryId: first })).tip).toBe(first);
     expect(said(id)).toEqual(['q1', 'a1', 'q2', 'a2']);
-    expect(listTrajectories(t.store.db, { sessionId: id }, undefined, 10).items).toHaveLength(2);
+    expect(listTrajectories(t.store.db, { sessionId: id }, { limit: 10 }).items).toHaveLength(2);
   });
 
   test('the first message can be said anew, also with the same system prompt', async () => {

@@ -135,8 +135,8 @@ describe('deletion', () => {
     expect(await list({ query: 'secret' })).toEqual([]);
     expect(() => t.chats.get({ id })).toThrow(expect.objectContaining({ code: 'not_found' }) as Error);
     await expect(send(id, 'x')).rejects.toMatchObject({ code: 'not_found' });
-    expect(listTrajectories(t.store.db, {}, undefined, 10).items).toEqual([]);
-    expect(listTrajectories(t.store.db, { query: 'secret' }, undefined, 10).items).toEqual([]);
+    expect(listTrajectories(t.store.db, {}, { limit: 10 }).items).toEqual([]);
+    expect(listTrajectories(t.store.db, { query: 'secret' }, { limit: 10 }).items).toEqual([]);
     expect(countTrajectories(t.store.db, {})).toMatchObject({ total: 0, matching: 0, models: [] });
     t.chats.restore({ id });
     expect(await list()).toEqual([id]);

@@ -55,7 +55,7 @@ async function rescored(request: RescoreRequest): Promise<RescoreSummary> {
   for await (const event of scores.rescore(request)) if (event.type === 'done') return event.summary;
   throw new Error('It had no end');
 }
-const rewards = (runId: string): (number | null)[] => listTrajectories(t.store.db, { runId }, undefined, 500).items.map((i) => i.reward).reverse();
+const rewards = (runId: string): (number | null)[] => listTrajectories(t.store.db, { runId }, { limit: 500 }).items.map((i) => i.reward).reverse();
 
 describe('rescoring', () => {
   // Bug: new rules are not kept with the run, its sums still are those of the old ones, or a row's own rules are passed over.
@@ -174,7 +174,7 @@ it('trajectories are found by reward and rating', async () => {
   record(t, [user('hello'), assistant('four')]);
   await rescored({ runId: id });
   scores.rate({ trajectoryId: trajectories[0]!, rating: 2 });
-  const found = (filter: Parameters<typeof listTrajectories>[1]): number => listTrajectories(t.store.db, filter, undefined, 10).items.length;
+  const found = (filter: Parameters<typeof listTrajectories>[1]): number => listTrajectories(t.store.db, filter, { limit: 10 }).items.length;
   expect([found({ minReward: 1 }), found({ maxReward: 0 }), found({ minReward: 0, maxReward: 1 }), found({ minReward: 1.01 })]).toEqual([1, 2, 3, 0]);
   expect([found({ ratings: [2] }), found({ ratings: [0] }), found({ ratings: [0, 2], minReward: 0 }), found({ ratings: [] })]).toEqual([1, 3, 3, 0]);
   const counts = countTrajectories(t.store.db, { ratings: [2], minReward: 1 });
@@ -185,7 +185,7 @@ it('trajectories are found by reward and rating', async () => {
 // Bug: what a rule tells of one answer makes the store as large as the answers.
 it('details are kept short', async () => {
   const { trajectories } = run([{ answer: 'x' }]);
-  const n = listTrajectories(t.store.db, {}, undefined, 1).items[0]!.n;
+  const n = listTrajectories(t.store.db, {}, { limit: 1 }).items[0]!.n;
   const [score] = await scoreRollout(parseScoreRules(['exact']), { prompt: '', row: { answer: Array.from({ length: 5_000 }, (_, i) => `${i}${'x'.repeat(500)}`) }, finalAnswer: 'x'.repeat(100_000), turns: 1, toolErrors: 0, rating: null }, { sandbox: null, signal: new AbortController().signal });
   addScores(t.store.db, n, [score!, { ...score!, name: 'long', detail: { text: 'x'.repeat(1_000_000) } }], 1);
   const stored = scores.of(trajectories[0]!).scores;

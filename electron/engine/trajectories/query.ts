@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { TrajectoryFilter } from '#shared/contract/trajectories.ts';
+import type { ListPlace, TrajectoryFilter, TrajectorySort } from '#shared/contract/trajectories.ts';
 import type { StoredMessage, TrajectoryDetail, TrajectorySummary } from '#shared/trajectory.ts';
 import { type Database, sqlFor } from '../store/database.ts';
 import { toMatchExpression } from '../store/segment.ts';
@@ -27,21 +27,45 @@ function conditions(filter: TrajectoryFilter, without?: 'kinds' | 'outcomes' | '
   return sql<boolean>`${sql.join(parts, sql` AND `)}`;
 }
 
-/** One keyset page, newest first. */
-export function listTrajectories(
-  db: Database,
-  filter: TrajectoryFilter,
-  before: number | undefined,
-  limit: number,
-): { items: TrajectorySummary[]; nextBefore: number | null } {
-  const query = base()
+/** Which page of a list: what follows `after` in the order, without what is newer than `upTo`. */
+export interface ListPage {
+  sort?: TrajectorySort | undefined;
+  after?: ListPlace | undefined;
+  upTo?: number | undefined;
+  limit: number;
+}
+
+const ORDERS = {
+  newest: sql`t.n DESC`,
+  reward_high: sql`t.reward DESC, t.n DESC`,
+  reward_low: sql`t.reward ASC NULLS LAST, t.n DESC`,
+};
+
+/** What comes after a place in an order. */
+function following(sort: TrajectorySort, { n, reward }: ListPlace) {
+  if (sort === 'newest') return sql<boolean>`t.n < ${n}`;
+  if (reward === null) return sql<boolean>`t.reward IS NULL AND t.n < ${n}`;
+  const beyond = sort === 'reward_high' ? sql`t.reward < ${reward}` : sql`t.reward > ${reward}`;
+  return sql<boolean>`(${beyond} OR t.reward IS NULL OR (t.reward = ${reward} AND t.n < ${n}))`;
+}
+
+/** One keyset page; `newest` is the highest `n` there is. */
+export function listTrajectories(db: Database, filter: TrajectoryFilter, { sort = 'newest', after, upTo, limit }: ListPage): { items: TrajectorySummary[]; more: boolean; newest: number } {
+  const order = ORDERS[sort];
+  // By reward the plus keeps SQLite on the index of that order.
+  const bound = sort === 'newest' ? sql`t.n` : sql`+t.n`;
+  const page = sqlFor
+    .selectFrom('trajectories as t')
+    .select('t.n')
     .where(conditions(filter))
-    .$if(before !== undefined, (q) => q.where('t.n', '<', before!))
-    .orderBy('t.n', 'desc')
+    .$if(after !== undefined, (q) => q.where(following(sort, after!)))
+    .$if(upTo !== undefined, (q) => q.where(sql<boolean>`${bound} <= ${upTo}`))
+    .orderBy(order)
     .limit(limit + 1);
-  const rows = db.all(query as never) as SummaryRow[];
-  const items = rows.slice(0, limit).map(toSummary);
-  return { items, nextBefore: rows.length > limit ? (items.at(-1)?.n ?? null) : null };
+  // Numbers first: sorting whole rows would carry the prompt and the tools of each along.
+  const rows = db.all(base().where('t.n', 'in', page).orderBy(order) as never) as SummaryRow[];
+  const newest = db.get(sqlFor.selectFrom('trajectories').select(sql<number | null>`max(n)`.as('n')))?.n ?? 0;
+  return { items: rows.slice(0, limit).map(toSummary), more: rows.length > limit, newest };
 }
 
 export interface TrajectoryCounts {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ListPlace } from '#shared/contract/trajectories.ts';
 import { sqlFor } from '../store/database.ts';
 import { countTrajectories, getContent, getDetail, getMessages, listTrajectories } from './query.ts';
 import { recoverTrajectories } from './record.ts';
@@ -49,14 +50,14 @@ describe('recording', () => {
     expect(getContent(t.store.db, r.n, 1)).toBe(big);
     t.store.db.run(sqlFor.deleteFrom('trajectories').where('n', '=', r.n));
     expect(t.store.db.all(sqlFor.selectFrom('blobs').select('id'))).toEqual([]);
-    expect(listTrajectories(t.store.db, { query: 'x' }, undefined, 10).items).toEqual([]);
+    expect(listTrajectories(t.store.db, { query: 'x' }, { limit: 10 }).items).toEqual([]);
   });
 
   test('what a killed engine left running ends as interrupted, with its counters and findable by its text', () => {
     const r = record(t, [user('first'), assistant('needle', { toolCalls: [{ id: 'c', name: 'terminal', arguments: '{}' }] })], {}, false);
     expect(recoverTrajectories(t.store.db)).toBe(1);
     expect(getDetail(t.store.db, r.id)).toMatchObject({ state: 'ended', exitReason: 'interrupted', turns: 1, toolCalls: 1, messageCount: 2 });
-    expect(listTrajectories(t.store.db, { query: 'needle' }, undefined, 10).items).toHaveLength(1);
+    expect(listTrajectories(t.store.db, { query: 'needle' }, { limit: 10 }).items).toHaveLength(1);
     expect(recoverTrajectories(t.store.db)).toBe(0);
   });
 
@@ -76,13 +77,13 @@ describe('lists', () => {
   test('pages neither repeat nor lose a row, also when rows are added between pages', () => {
     for (let i = 0; i < 25; i++) record(t, [user(`prompt ${i}`), assistant('ok')]);
     const seen: string[] = [];
-    let before: number | undefined;
+    let after: ListPlace | undefined;
     do {
-      const page = listTrajectories(t.store.db, {}, before, 10);
+      const page = listTrajectories(t.store.db, {}, { after, limit: 10 });
       seen.push(...page.items.map((i) => i.title));
-      before = page.nextBefore ?? undefined;
+      after = page.more ? page.items.at(-1) : undefined;
       record(t, [user('late'), assistant('ok')]);
-    } while (before !== undefined);
+    } while (after !== undefined);
     expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => `prompt ${24 - i}`));
   });
 
@@ -93,13 +94,13 @@ describe('lists', () => {
     const counts = countTrajectories(t.store.db, { models: ['b'], outcomes: ['completed'] });
     expect(counts).toMatchObject({ total: 3, matching: 1, outcomes: { completed: 1, running: 1 } });
     expect(counts.models).toEqual(expect.arrayContaining([{ model: 'a', count: 1 }, { model: 'b', count: 1 }]));
-    expect(listTrajectories(t.store.db, { query: 'alpha', models: ['b'] }, undefined, 10).items.map((i) => i.title)).toEqual(['alpha beta']);
+    expect(listTrajectories(t.store.db, { query: 'alpha', models: ['b'] }, { limit: 10 }).items.map((i) => i.title)).toEqual(['alpha beta']);
   });
 
   test('the reader worker answers the same as the writer, and its errors come back', async () => {
     record(t, [user('gamma'), assistant('ok')]);
     const input = { filter: { query: 'gamma' }, limit: 10 };
-    expect(await t.store.readers.run('list', input)).toEqual(listTrajectories(t.store.db, input.filter, undefined, 10));
+    expect(await t.store.readers.run('list', input)).toEqual(listTrajectories(t.store.db, input.filter, { limit: 10 }));
     await expect(t.store.readers.run('list', { filter: {}, limit: Number.NaN })).rejects.toThrow();
     expect((await t.store.readers.run('counts', { filter: {} })).total).toBe(1);
   });

@@ -123,7 +123,7 @@ it('finds what was said first and last in a long chat, also in a branch of it', 
   const branch = branchTrajectory(t.store.db, () => 2, id, long.length + 3, { sessionId: 'long' });
   for (const query of ['walrus', 'narwhal']) {
     expect(ids(query)).toEqual(['long']);
-    expect(listTrajectories(t.store.db, { query }, undefined, 9).items.map((item) => item.id).toSorted()).toEqual([id, branch].toSorted());
+    expect(listTrajectories(t.store.db, { query }, { limit: 9 }).items.map((item) => item.id).toSorted()).toEqual([id, branch].toSorted());
     expect(listSessions(t.store.db, { query, archived: false, limit: 9 }).rows).toHaveLength(1);
   }
 });

@@ -4,6 +4,7 @@ import { runDashboard } from '../batch/dashboard/dashboard.ts';
 import type { SessionQuery } from '../chat/list.ts';
 import type { Database } from '../store/connection.ts';
 import type { ExportJob } from './export/job.ts';
+import type { ListPage } from './query.ts';
 import type { SessionSearch } from './search-sessions.ts';
 
 /**
@@ -11,8 +12,7 @@ import type { SessionSearch } from './search-sessions.ts';
  * first question that needs one, so what only some of them need is loaded by the task that does.
  */
 export const readerTasks = {
-  list: async (db: Database, input: { filter: TrajectoryFilter; before?: number | undefined; limit: number }) =>
-    (await import('./query.ts')).listTrajectories(db, input.filter, input.before, input.limit),
+  list: async (db: Database, input: ListPage & { filter: TrajectoryFilter }) => (await import('./query.ts')).listTrajectories(db, input.filter, input),
   counts: async (db: Database, input: { filter: TrajectoryFilter }) => (await import('./query.ts')).countTrajectories(db, input.filter),
   chats: async (db: Database, input: SessionQuery) => (await import('../chat/list.ts')).listSessions(db, input),
   attachmentsInUse: async (db: Database, _input: Record<never, never>) => (await import('../chat/list.ts')).attachmentsInUse(db),

@@ -1,9 +1,11 @@
 import { ArrowLeft, Download, Library, Lightbulb, Minimize2, SearchX, SlidersHorizontal } from 'lucide-react';
 import { useCallback, useEffect, useRef, useState, type FocusEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { TRAJECTORY_SORTS, type TrajectorySort } from '#shared/contract/trajectories.ts';
 import { useCommands, type Command } from '../../lib/commands.tsx';
 import { navigate, useHashSearch } from '../../lib/hash-location.ts';
 import { useFormat } from '../../lib/i18n.ts';
+import { readRemembered, remember } from '../../lib/remembered.ts';
 import { Button, IconButton, LinkButton } from '../../ui/Button.tsx';
 import { EmptyState, ErrorState } from '../../ui/Feedback.tsx';
 import { SearchInput } from '../../ui/Input.tsx';
@@ -32,7 +34,8 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
   const format = useFormat();
   const search = useHashSearch();
   const filter = filterFromSearch(search);
-  const data = useLibraryList(filter);
+  const [sort, setSort] = useState<TrajectorySort>(() => TRAJECTORY_SORTS.find((s) => s === readRemembered('library.sort')) ?? 'newest');
+  const data = useLibraryList(filter, sort);
   const { list, counts } = data;
   const [zone, setZone] = useState<'list' | 'view'>('list');
   const [exporting, setExporting] = useState<ExportScope | null>(null);
@@ -108,6 +111,11 @@ export function LibraryScreen({ id }: { id: string | null }): ReactNode {
           matching={matching}
           stale={data.stale}
           scored={(counts?.rewards ?? null) !== null}
+          sort={sort}
+          onSort={(next) => {
+            setSort(next);
+            remember('library.sort', next);
+          }}
           onOpen={cursor.open}
           onToggle={cursor.toggleAt}
           onRange={cursor.rangeTo}

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ListPlace } from '#shared/contract/trajectories.ts';
 import type { TrajectorySummary } from '#shared/trajectory.ts';
 import { EMPTY_GROUP_FORM, frequentSizes, readGroupForm } from './group-form.ts';
 import { recogniseReason, whyNothing } from './reasons.ts';
@@ -6,10 +7,9 @@ import { downloadPath, filterOfSelection, MAX_IDS, suggestedFile } from './reque
 
 function lister(count: number) {
   const rows = Array.from({ length: count }, (_, i) => ({ id: `t${count - i}`, n: count - i }) as TrajectorySummary);
-  return async ({ before, limit = 100 }: { before?: number | undefined; limit?: number | undefined }) => {
-    const below = rows.filter((r) => before === undefined || r.n < before);
-    const items = below.slice(0, limit);
-    return { items, nextBefore: below.length > limit ? (items.at(-1)?.n ?? null) : null };
+  return async ({ after, limit = 100 }: { after?: ListPlace | undefined; limit?: number | undefined }) => {
+    const below = rows.filter((r) => after === undefined || r.n < after.n);
+    return { items: below.slice(0, limit), more: below.length > limit, newest: count };
   };
 }
 const { signal } = new AbortController();

@@ -1,5 +1,5 @@
 import type { Client } from '#shared/contract/index.ts';
-import type { TrajectoryFilter } from '#shared/contract/trajectories.ts';
+import type { ListPlace, TrajectoryFilter } from '#shared/contract/trajectories.ts';
 import type { Selection } from '../list/selection.ts';
 
 /** The contract's limit for picking single trajectories. */
@@ -14,13 +14,13 @@ export async function filterOfSelection(list: Client['trajectories']['list'], fi
   if (selection.ids.size === 0) return filter;
   if (selection.mode === 'some') return selection.ids.size > MAX_IDS ? null : { ids: [...selection.ids] };
   const ids: string[] = [];
-  let before: number | undefined;
+  let after: ListPlace | undefined;
   do {
-    const page = await list({ filter, limit: WALK_LIMIT, ...(before === undefined ? {} : { before }) }, { signal });
+    const page = await list({ filter, limit: WALK_LIMIT, after }, { signal });
     for (const row of page.items) if (!selection.ids.has(row.id)) ids.push(row.id);
     if (ids.length > MAX_IDS) return null;
-    before = page.nextBefore ?? undefined;
-  } while (before !== undefined);
+    after = page.more ? page.items.at(-1) : undefined;
+  } while (after !== undefined);
   return { ids };
 }
 

@@ -1,9 +1,12 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { ArrowUp } from 'lucide-react';
+import { ArrowDown, ArrowUp, ArrowUpDown } from 'lucide-react';
 import { useEffect, useImperativeHandle, useMemo, useRef, type MouseEvent, type ReactNode, type Ref } from 'react';
 import { useTranslation } from 'react-i18next';
+import { TRAJECTORY_SORTS, type TrajectorySort } from '#shared/contract/trajectories.ts';
+import { cx } from '../../../lib/cx.ts';
 import { useFormat } from '../../../lib/i18n.ts';
-import { Button } from '../../../ui/Button.tsx';
+import { Button, IconButton } from '../../../ui/Button.tsx';
+import { ChoiceMenu } from '../../../ui/Menu.tsx';
 import { COLUMNS, Row, ROW_PX, rowDomId, SCORED_COLUMNS, wideOnly } from './Row.tsx';
 import { termsOf } from './highlight.ts';
 import { isSelected, selectedCount, type Selection } from './selection.ts';
@@ -28,6 +31,8 @@ export interface TrajectoryListProps {
   stale: boolean;
   /** Something in it has a reward. */
   scored: boolean;
+  sort: TrajectorySort;
+  onSort: (sort: TrajectorySort) => void;
   onOpen: (index: number) => void;
   onToggle: (index: number) => void;
   onRange: (index: number) => void;
@@ -40,7 +45,7 @@ export interface TrajectoryListProps {
 const SKELETON_ROWS = 30;
 
 /** The virtual list of trajectories. Only rows on screen exist; the scrollbar is right from the start because the total is known. */
-export function TrajectoryList({ list, openId, selection, fresh, matching, stale, scored, onOpen, onToggle, onRange, onSelectAll, onClearSelection, onReload, ref }: TrajectoryListProps): ReactNode {
+export function TrajectoryList({ list, openId, selection, fresh, matching, stale, scored, sort, onSort, onOpen, onToggle, onRange, onSelectAll, onClearSelection, onReload, ref }: TrajectoryListProps): ReactNode {
   const { t } = useTranslation('library');
   const format = useFormat();
   const scroller = useRef<HTMLDivElement>(null);
@@ -71,6 +76,7 @@ export function TrajectoryList({ list, openId, selection, fresh, matching, stale
   const rows = items.map((item) => ({ item, row: window?.get(item.index) }));
   const openOnScreen = rows.some(({ row }) => row !== undefined && row.id === openId);
   const chosen = selectedCount(selection, matching);
+  const RewardArrow = sort === 'reward_low' ? ArrowUp : ArrowDown;
 
   const onClick = (event: MouseEvent): void => {
     const at = (event.target as Element).closest<HTMLElement>('[data-index]');
@@ -89,6 +95,16 @@ export function TrajectoryList({ list, openId, selection, fresh, matching, stale
         </span>
         {chosen > 0 && <Button variant="ghost" onClick={onClearSelection}>{t('list.clearSelection')}</Button>}
         {list !== null && chosen < matching && <Button variant="ghost" onClick={onSelectAll}>{t('list.selectAll', { shown: format.exact(matching) })}</Button>}
+        {/* Nothing to choose by until something has a reward. */}
+        {(scored || sort !== 'newest') && (
+          <ChoiceMenu
+            label={t('sort.label')}
+            trigger={<IconButton icon={ArrowUpDown} label={t('sort.now', { order: t(`sort.${sort}`) })} className={cx('-mr-1.5', sort !== 'newest' && 'bg-hover text-fg')} />}
+            value={sort}
+            onChange={onSort}
+            options={TRAJECTORY_SORTS.map((value) => ({ value, label: t(`sort.${value}`) }))}
+          />
+        )}
       </div>
       <div aria-hidden="true" className={`${scored ? SCORED_COLUMNS : COLUMNS} h-7 shrink-0 border-b border-line text-xs text-fg-3`}>
         <span />
@@ -96,7 +112,12 @@ export function TrajectoryList({ list, openId, selection, fresh, matching, stale
         <span className={`text-right ${wideOnly(scored)}`}>{t('list.turns')}</span>
         <span className={`text-right ${scored ? wideOnly(scored) : ''}`}>{t('list.tokens')}</span>
         <span className={`text-right ${wideOnly(scored)}`}>{t('list.time')}</span>
-        {scored && <span className="truncate text-right">{t('list.reward')}</span>}
+        {scored && (
+          <span className="flex min-w-0 items-center justify-end gap-0.5">
+            {sort !== 'newest' && <RewardArrow className="size-3 shrink-0" />}
+            <span className="truncate">{t('list.reward')}</span>
+          </span>
+        )}
       </div>
       <div className="relative min-h-0 flex-1">
         {fresh > 0 && (

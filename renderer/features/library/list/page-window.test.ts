@@ -4,19 +4,33 @@ import { PageWindow, type FetchPage } from './page-window.ts';
 
 interface Row {
   n: number;
+  title?: string;
 }
 
 /** A list in the engine: rows by descending `n`, with a log of what was asked. */
-function engine(count: number): { rows: Row[]; fetch: FetchPage<Row>; asked: { before: number | undefined; limit: number }[] } {
-  const rows = Array.from({ length: count }, (_, i) => ({ n: (count - i) * 3 }));
-  const asked: { before: number | undefined; limit: number }[] = [];
-  const fetch: FetchPage<Row> = async (before, limit) => {
-    asked.push({ before, limit });
-    const below = rows.filter((r) => before === undefined || r.n < before);
-    const items = below.slice(0, limit);
-    return { items, nextBefore: below.length > limit ? (items.at(-1)?.n ?? null) : null };
+function engine(count: number): { rows: Row[]; fetch: FetchPage<Row>; asked: Parameters<FetchPage<Row>>[0][] } {
+  const rows: Row[] = Array.from({ length: count }, (_, i) => ({ n: (count - i) * 3 }));
+  const asked: Parameters<FetchPage<Row>>[0][] = [];
+  const fetch: FetchPage<Row> = async (page) => {
+    asked.push(page);
+    const { after, upTo = Infinity, limit } = page;
+    const below = rows.filter((r) => r.n <= upTo && (after === undefined || r.n < after.n));
+    return { items: below.slice(0, limit), more: below.length > limit, newest: Math.max(0, ...rows.map((r) => r.n)) };
   };
   return { rows, fetch, asked };
+}
+
+/** The same by reward: the highest first, none last, then by descending `n`. */
+function engineByReward(rewards: readonly (number | null)[]) {
+  const rows = rewards.map((reward, i) => ({ n: i + 1, reward }));
+  const key = (r: { reward: number | null }): number => r.reward ?? -1;
+  const fetch: FetchPage<(typeof rows)[number]> = async ({ after, upTo = Infinity, limit }) => {
+    const sorted = rows.filter((r) => r.n <= upTo).toSorted((a, b) => key(b) - key(a) || b.n - a.n);
+    const below = sorted.filter((r) => after === undefined || key(r) < key(after) || (key(r) === key(after) && r.n < after.n));
+    return { items: below.slice(0, limit).map((r) => ({ ...r })), more: below.length > limit, newest: rows.length };
+  };
+  const window = new PageWindow(fetch, { pageSize: 10, prefetchPages: 0, placeOf: ({ n, reward }) => ({ n, reward }) });
+  return { rows, window };
 }
 
 describe('PageWindow', () => {
@@ -96,6 +110,42 @@ describe('PageWindow', () => {
     expect(window.knownTotal).toBe(34);
   });
 
+  it('reads what changed off the screen again when it comes on (catches rows that run for ever in the list)', async () => {
+    const { rows, fetch } = engine(30);
+    const window = new PageWindow<Row>(async (page) => {
+      const answer = await fetch(page);
+      return { ...answer, items: answer.items.map((r) => ({ ...r })) };
+    }, { pageSize: 10 });
+    await window.load(25);
+    window.want(0, 5);
+    rows[25]!.title = 'ended';
+    await window.refresh();
+    window.want(20, 29);
+    await expect.poll(() => window.get(25)?.title).toBe('ended');
+  });
+
+  it('reads a list by reward whole, also while rewards come in (catches a border that moved and is trusted)', async () => {
+    const reward = fc.option(fc.constantFrom(0, 0.5, 1));
+    await fc.assert(
+      fc.asyncProperty(fc.array(reward, { minLength: 1, maxLength: 80 }), fc.array(fc.tuple(fc.nat(79), reward), { maxLength: 4 }), async (rewards, changes) => {
+        const { rows, window } = engineByReward(rewards);
+        const all = async (): Promise<number[]> => {
+          const seen: number[] = [];
+          for (let i = 0; i < rows.length; i++) seen.push((await window.load(i))!.n);
+          return seen;
+        };
+        expect((await all()).toSorted((a, b) => a - b)).toEqual(rows.map((r) => r.n));
+        for (const [at, value] of changes) if (at < rows.length) rows[at]!.reward = value;
+        window.want(0, 9);
+        await window.refresh();
+        await all();
+        const again = await all();
+        expect(again).toEqual(rows.toSorted((a, b) => (b.reward ?? -1) - (a.reward ?? -1) || b.n - a.n).map((r) => r.n));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   it('knows an empty list (catches an endless request for a page that is not there)', async () => {
     const { fetch, asked } = engine(0);
     const window = new PageWindow<Row>(fetch);
@@ -109,10 +159,10 @@ describe('PageWindow', () => {
     const { rows, fetch } = engine(20);
     let broken = true;
     let calls = 0;
-    const window = new PageWindow<Row>(async (before, limit) => {
+    const window = new PageWindow<Row>(async (page) => {
       calls++;
       if (broken) throw new Error('engine is gone');
-      return fetch(before, limit);
+      return fetch(page);
     });
     await window.load(0);
     window.want(0, 10);

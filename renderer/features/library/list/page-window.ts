@@ -1,12 +1,19 @@
+import type { ListPlace } from '#shared/contract/trajectories.ts';
+
 /** One keyset page as the engine answers it. */
 export interface KeysetPage<T> {
   items: readonly T[];
-  nextBefore: number | null;
+  /** Further ones follow. */
+  more: boolean;
+  /** The highest `n` there was. */
+  newest: number;
 }
 
-export type FetchPage<T> = (before: number | undefined, limit: number) => Promise<KeysetPage<T>>;
+export type FetchPage<T> = (page: { after?: ListPlace; upTo?: number; limit: number }) => Promise<KeysetPage<T>>;
 
-export interface PageWindowOptions {
+export interface PageWindowOptions<T> {
+  /** A row's place in the order of the list; by `n` alone unless told. */
+  placeOf?: (row: T) => ListPlace;
   /** Rows per kept page. */
   pageSize?: number;
   /** Pages kept; the least recently wanted are let go. */
@@ -20,17 +27,21 @@ export interface PageWindowOptions {
 /**
  * Random access by index to a list that can only be read by keyset: it remembers the cursor of every page it has passed,
  * keeps a bounded number of pages, and walks on from the nearest known cursor when an index further down is wanted.
- * The newest row at the first load is the top for good: rows that arrive later stay out until a new window is made.
+ * Rows that arrive after the first load stay out until a new window is made.
  */
 export class PageWindow<T extends { n: number }> {
   readonly pageSize: number;
   private readonly fetchPage: FetchPage<T>;
+  private readonly placeOf: (row: T) => ListPlace;
   private readonly maxPages: number;
   private readonly walkPages: number;
   private readonly prefetchPages: number;
   private readonly pages = new Map<number, readonly T[]>();
-  /** cursors[p] = exclusive upper bound of `n` on page p. */
-  private readonly cursors: (number | undefined)[] = [undefined];
+  /** Held pages that may have changed since they were read; read again when they are on screen. */
+  private readonly old = new Set<number>();
+  /** cursors[p] = the place of the last row before page p; undefined for the first. */
+  private readonly cursors: (ListPlace | undefined)[] = [undefined];
+  private upTo: number | undefined;
   private readonly inFlight = new Set<number>();
   private readonly listeners = new Set<() => void>();
   private walking = false;
@@ -40,8 +51,9 @@ export class PageWindow<T extends { n: number }> {
   private failure: unknown = null;
   private disposed = false;
 
-  constructor(fetchPage: FetchPage<T>, options: PageWindowOptions = {}) {
+  constructor(fetchPage: FetchPage<T>, options: PageWindowOptions<T> = {}) {
     this.fetchPage = fetchPage;
+    this.placeOf = options.placeOf ?? (({ n }) => ({ n, reward: null }));
     this.pageSize = options.pageSize ?? 100;
     this.maxPages = Math.max(options.maxPages ?? 12, 4);
     this.walkPages = options.walkPages ?? 5;
@@ -104,13 +116,13 @@ export class PageWindow<T extends { n: number }> {
   }
 
   /**
-   * Says that the list is known to have no gaps: every row from the newest down to n = 1 is in it. Then the cursor of any page can
-   * be reckoned, and a jump needs no walk. Should rows have gone meanwhile, the borders that are read correct it.
+   * Says that the list, by `n`, is known to have no gaps: every row from the newest down to n = 1 is in it. Then the cursor of any page
+   * can be reckoned, and a jump needs no walk. Should rows have gone meanwhile, the borders that are read correct it.
    */
   assumeDense(): void {
-    const top = this.cursors[0];
-    if (top === undefined) return;
-    for (let p = this.cursors.length; top - p * this.pageSize > 1; p++) this.cursors[p] = top - p * this.pageSize;
+    const top = this.get(0);
+    if (!top) return;
+    for (let p = this.cursors.length; top.n - p * this.pageSize > 0; p++) this.cursors[p] = { n: top.n + 1 - p * this.pageSize, reward: null };
   }
 
   /** Waits until the row at `index` is held; undefined when the list ends before it or the request fails. */
@@ -127,9 +139,10 @@ export class PageWindow<T extends { n: number }> {
     return this.get(index);
   }
 
-  /** Fetches the visible pages anew, for rows that changed. Does nothing before the first load. */
+  /** Fetches the visible pages anew, for rows that changed, and the others once they are visible. Does nothing before the first load. */
   async refresh(): Promise<void> {
     const [from, to] = this.wanted;
+    for (const p of this.pages.keys()) if (p < from || p > to) this.old.add(p);
     for (let p = from; p <= to; p++) {
       if (!this.pages.has(p) || this.inFlight.has(p)) continue;
       await this.fetchKnown(p);
@@ -150,7 +163,8 @@ export class PageWindow<T extends { n: number }> {
   private pump(): void {
     if (this.failure !== null || this.disposed) return;
     for (const p of this.order()) {
-      if (this.pages.has(p) || this.inFlight.has(p) || this.isPastEnd(p)) continue;
+      if (this.inFlight.has(p) || this.isPastEnd(p)) continue;
+      if (this.pages.has(p) && !(this.old.has(p) && p >= this.wanted[0] && p <= this.wanted[1])) continue;
       if (p < this.cursors.length) void this.fetchKnown(p);
       else if (!this.walking && !this.inFlight.has(this.cursors.length - 1)) void this.walk(p);
     }
@@ -175,7 +189,7 @@ export class PageWindow<T extends { n: number }> {
   private async fetchKnown(page: number): Promise<void> {
     this.inFlight.add(page);
     try {
-      this.place(page, await this.fetchPage(this.cursors[page], this.pageSize));
+      this.place(page, await this.fetchPage(this.request(page, 1)));
     } catch (error) {
       this.failure = error;
     } finally {
@@ -190,7 +204,7 @@ export class PageWindow<T extends { n: number }> {
     const span = Math.min(this.walkPages, target - page + 1);
     this.inFlight.add(page);
     try {
-      this.place(page, await this.fetchPage(this.cursors[page], span * this.pageSize));
+      this.place(page, await this.fetchPage(this.request(page, span)));
     } catch (error) {
       this.failure = error;
     } finally {
@@ -200,32 +214,36 @@ export class PageWindow<T extends { n: number }> {
     this.changed();
   }
 
+  private request(page: number, pages: number): Parameters<FetchPage<T>>[0] {
+    const after = this.cursors[page];
+    return { ...(after && { after }), ...(this.upTo !== undefined && { upTo: this.upTo }), limit: pages * this.pageSize };
+  }
+
   /** Takes over one answer that may span several pages. */
-  private place(first: number, answer: KeysetPage<T>): void {
-    const { items, nextBefore } = answer;
-    const top = items[0];
-    if (first === 0 && this.cursors[0] === undefined && top) this.cursors[0] = top.n + 1;
+  private place(first: number, { items, more, newest }: KeysetPage<T>): void {
+    this.upTo ??= newest;
     const count = Math.max(1, Math.ceil(items.length / this.pageSize));
     for (let i = 0; i < count; i++) {
       const rows = items.slice(i * this.pageSize, (i + 1) * this.pageSize);
       const page = first + i;
       this.pages.delete(page);
       this.pages.set(page, rows);
+      this.old.delete(page);
       const last = rows.at(-1);
-      const next = i < count - 1 ? last?.n : (nextBefore ?? undefined);
-      this.setCursor(page + 1, next);
+      this.setCursor(page + 1, last && (more || i < count - 1) ? this.placeOf(last) : undefined);
     }
-    if (nextBefore === null) this.end = (first + count - 1) * this.pageSize + (items.length - (count - 1) * this.pageSize);
+    if (!more) this.end = (first + count - 1) * this.pageSize + (items.length - (count - 1) * this.pageSize);
     else if (this.end !== null && this.end <= (first + count) * this.pageSize) this.end = null;
     this.evict();
   }
 
   /** A border that moved (rows left the filter, or were removed) makes all that follows it void. */
-  private setCursor(page: number, before: number | undefined): void {
-    if (page < this.cursors.length && this.cursors[page] === before) return;
+  private setCursor(page: number, after: ListPlace | undefined): void {
+    const known = this.cursors[page];
+    if (known && after && known.n === after.n && known.reward === after.reward) return;
     this.cursors.length = page;
     for (const p of [...this.pages.keys()]) if (p >= page) this.pages.delete(p);
-    if (before !== undefined) this.cursors[page] = before;
+    if (after !== undefined) this.cursors[page] = after;
   }
 
   private evict(): void {

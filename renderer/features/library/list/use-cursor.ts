@@ -32,6 +32,13 @@ export function useCursor(list: LibraryList | null, openId: string | null, onOpe
   const selection = chosen.list === key ? chosen.selection : NOTHING;
   const choose = useCallback((change: (selection: Selection) => Selection) => setChosen((c) => ({ list: key, selection: change(c.list === key ? c.selection : NOTHING) })), [key]);
 
+  // Places in another list of rows mean nothing.
+  const order = list ? `${list.sort}${key}` : null;
+  useEffect(() => {
+    at.current = null;
+    anchor.current = null;
+  }, [order]);
+
   // Held keys run ahead of the engine: this is where they are, until that row is open.
   const pending = useRef<number | null>(null);
   useEffect(() => {

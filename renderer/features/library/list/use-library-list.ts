@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { Client } from '#shared/contract/index.ts';
+import type { TrajectorySort } from '#shared/contract/trajectories.ts';
 import type { TrajectorySummary } from '#shared/trajectory.ts';
 import { useClient, useConnection, useStream } from '../../../lib/engine-context.tsx';
 import { filterFromSearch, searchFromFilter, type LibraryFilter } from '../url.ts';
@@ -12,13 +13,14 @@ export interface LibraryList {
   /** Rows of the list as it stands, without those that came later. */
   total: number;
   filter: LibraryFilter;
+  sort: TrajectorySort;
 }
 
 export interface LibraryData {
-  /** The list for the newest filter that has arrived; null before the first. */
+  /** The list for the newest filter and order that has arrived; null before the first. */
   list: LibraryList | null;
   counts: Counts | null;
-  /** The shown list is of an older filter, and the new one is on its way. */
+  /** The shown list is of an older filter or order, and the new one is on its way. */
   stale: boolean;
   /** Matching trajectories that came after the list was made. */
   fresh: number;
@@ -27,11 +29,12 @@ export interface LibraryData {
   reload: () => void;
 }
 
-/** Holds the list of trajectories for a filter: first page and counts together, then follows what changes. */
-export function useLibraryList(filter: LibraryFilter): LibraryData {
+/** Holds the list of trajectories for a filter and an order: first page and counts together, then follows what changes. */
+export function useLibraryList(filter: LibraryFilter, sort: TrajectorySort): LibraryData {
   const client = useClient();
   const { generation } = useConnection();
-  const key = searchFromFilter(filter);
+  const search = searchFromFilter(filter);
+  const key = `${sort}${search}`;
   const [epoch, setEpoch] = useState(0);
   const [state, setState] = useState<{ key: string; list: LibraryList | null; counts: Counts | null; error: unknown }>({ key, list: null, counts: null, error: null });
   const current = useRef(state);
@@ -42,8 +45,9 @@ export function useLibraryList(filter: LibraryFilter): LibraryData {
 
   useEffect(() => {
     let wanted = true;
-    const shownFilter = filterFromSearch(key);
-    const window = new PageWindow<TrajectorySummary>((before, limit) => client.trajectories.list({ filter: shownFilter, ...(before === undefined ? {} : { before }), limit }));
+    const shownFilter = filterFromSearch(search);
+    const byReward = sort !== 'newest' && { placeOf: ({ n, reward }: TrajectorySummary) => ({ n, reward }) };
+    const window = new PageWindow<TrajectorySummary>((page) => client.trajectories.list({ filter: shownFilter, sort, ...page }), { ...byReward });
     void (async () => {
       try {
         const [, counts] = await Promise.all([window.load(0), client.trajectories.counts({ filter: shownFilter })]);
@@ -51,8 +55,8 @@ export function useLibraryList(filter: LibraryFilter): LibraryData {
         if (window.error !== null) setState((s) => ({ ...s, error: window.error }));
         else {
           // Without a filter, and with nothing ever removed, the numbers of the rows are their places.
-          if (key === '' && counts.total === window.get(0)?.n) window.assumeDense();
-          setState({ key, list: { window, total: window.knownTotal ?? counts.matching, filter: shownFilter }, counts, error: null });
+          if (key === 'newest' && counts.total === window.get(0)?.n) window.assumeDense();
+          setState({ key, list: { window, total: window.knownTotal ?? counts.matching, filter: shownFilter, sort }, counts, error: null });
         }
       } catch (error) {
         if (wanted) setState((s) => ({ ...s, error }));
@@ -61,7 +65,7 @@ export function useLibraryList(filter: LibraryFilter): LibraryData {
     return () => {
       wanted = false;
     };
-  }, [client, key, epoch]);
+  }, [client, key, search, sort, epoch]);
 
   const list = state.list;
   useEffect(() => () => list?.window.dispose(), [list?.window]);
