@@ -36,6 +36,8 @@ export interface PassDeps {
   outputs: RunOutputs;
   /** Makes one rollout. */
   work: WorkersDeps['work'];
+  /** Resolves when what ended rollouts left is cleared up. */
+  cleared: () => Promise<void>;
   /** A rollout changed, or the run as a whole. */
   onChange: (change: { index: number; state: PromptState } | null) => void;
 }
@@ -221,6 +223,7 @@ export class BatchPass {
     const { store, run, outputs, log, db, now, hub } = this.#deps;
     if (this.#timer) clearInterval(this.#timer);
     const { elapsedMs } = this;
+    await this.#deps.cleared();
     let end = this.#end();
     // nobody will end those whose end could not be stored
     for (const { index, trajectoryId } of this.#tally.active) {

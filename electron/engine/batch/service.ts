@@ -18,7 +18,7 @@ import { loadPrompts, surveyDataset, takeInChanges } from './load.ts';
 import { ofNoRun, refuseInWorkspaces, refuseTakenFolder } from './output-folder.ts';
 import { RunOutputs } from './outputs.ts';
 import { type RunRecord, RunStore } from './run-store.ts';
-import { runRollout, type WorkerDeps } from './rollout.ts';
+import { Clearing, runRollout, type WorkerDeps } from './rollout.ts';
 import { BatchPass, budgetSentence, type PassOutcome } from './runner.ts';
 import { runSummary, stateCodes } from './summary.ts';
 import { RunWatchers } from './watch.ts';
@@ -279,7 +279,8 @@ export class BatchService {
   async #launch(run: RunRecord, model: ChatModel): Promise<void> {
     const { db, hub, spend, now, log } = this.#deps;
     const outputs = new RunOutputs(db, run, now);
-    const worker = await this.#worker(run, model);
+    const clearing = new Clearing(run.spec.numWorkers);
+    const worker = { ...(await this.#worker(run, model)), clearing };
     await this.#cleanup;
     await outputs.claim();
     if (this.#closed) throw new BatchError('unavailable', 'Talaria is closing.');
@@ -295,6 +296,7 @@ export class BatchService {
       run,
       outputs,
       work: (task, sink, signal) => runRollout(task, sink, worker, signal),
+      cleared: () => clearing.done(),
       onChange: (change) => this.#watchers.changed(run.id, change ?? undefined),
     });
     this.#passes.set(run.id, pass);

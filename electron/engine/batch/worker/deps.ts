@@ -6,6 +6,7 @@ import type { Logger } from '../../store/types.ts';
 import type { ToolServices } from '../../tools/types.ts';
 import type { OwnDistributions } from '../distribution.ts';
 import type { RolloutTask, ScoreResult } from '../queue/types.ts';
+import type { Clearing } from './clearing.ts';
 
 /** What a rollout is scored by: asked when the agent has ended and its sandbox still stands. */
 export type ScoreHook = (rollout: {
@@ -40,4 +41,6 @@ export interface WorkerDeps {
   now: () => number;
   log: Logger;
   score?: ScoreHook;
+  /** Clears up behind ended rollouts; each clears up by itself without one. */
+  clearing?: Clearing;
 }

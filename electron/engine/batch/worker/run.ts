@@ -20,8 +20,8 @@ const REASON_CHARS = 2_000;
 
 /**
  * One attempt at one rollout, in a fresh sandbox: tools chosen, the agent run through all turns of the row, everything it does handed to
- * the sink, the end scored. What goes wrong on the way is this attempt's result and nobody else's. Nothing it started outlives it; its
- * workspace stays only when the run wants that.
+ * the sink, the end scored. What goes wrong on the way is this attempt's result and nobody else's. What it started ends with it, at the latest when
+ * `deps.clearing` is done; its workspace stays only when the run wants that.
  * @param signal stops it: the result is `interrupted`.
  * @throws only what the sink throws (the lease is lost, the store cannot be written): then there is nothing to hand in.
  */
@@ -33,6 +33,7 @@ export async function runRollout(task: RolloutTask, sink: RolloutSink, deps: Wor
     const row = rowOptions(task);
     const services = rolloutServices(deps.toolServices, deps.visionModel ?? null, guard, deps.now);
     const { toolsets, tools } = chooseTools(task, row, services, deps.distributions ?? {});
+    await deps.clearing?.room(task.index);
     sandbox = await openWorkspace(task, row, deps, signal);
     const systemPrompt = buildSystemPrompt({ tools: tools.specs, system: row.system });
     const { model, provider } = deps.model.endpoint;
@@ -45,9 +46,16 @@ export async function runRollout(task: RolloutTask, sink: RolloutSink, deps: Wor
     if (guard.failed) throw guard.error;
     return { ...failureOf(error, task, deps, signal), ...paid };
   } finally {
-    const { log, workspaces } = deps;
-    await sandbox?.dispose({ remove: !task.spec.keepWorkspaces }).catch((error: unknown) => log.error(`The workspace ${workspaceOf(workspaces, task.index)} could not be cleaned up`, error));
+    if (sandbox) await leave(sandbox, task, deps, signal);
   }
+}
+
+/** A container is given back at once: it holds more than a folder does. So is everything when the run has to stop. */
+async function leave(sandbox: Sandbox, { index, spec }: RolloutTask, { log, workspaces, clearing }: WorkerDeps, signal: AbortSignal): Promise<void> {
+  const clear = (): Promise<void> =>
+    sandbox.dispose({ remove: !spec.keepWorkspaces }).catch((error: unknown) => log.error(`The workspace ${workspaceOf(workspaces, index)} could not be cleaned up`, error));
+  if (clearing && sandbox.kind !== 'container' && !signal.aborted) clearing.later(index, clear);
+  else await clear();
 }
 
 /** All turns of the person, one after another in one conversation; one that does not end well is the last. */
