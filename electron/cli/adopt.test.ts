@@ -48,7 +48,7 @@ test('talaria adopt finishes an old run; --dry_run only tells', async () => {
     expect(JSON.parse(readFileSync(join(folder, 'statistics.json'), 'utf8'))).toMatchObject({ run_name: 'nightly', batch_size: 2, distribution: 'terminal_only', rows: { written: 3 } });
 
     const none = await talaria(['adopt', '--folder=none', '--dataset_file=prompts.jsonl', '--model=m', `--base_url=${fake.url}`, `--home=${join(dir, 'home')}`], dir);
-    expect(none).toMatchObject({ code: 1, err: expect.stringContaining('it does not exist') as string });
+    expect(none).toMatchObject({ code: 2, err: expect.stringContaining('it does not exist') as string });
   } finally {
     await fake.close();
     rmSync(dir, { recursive: true, force: true });

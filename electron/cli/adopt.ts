@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { AdoptReport } from '#shared/contract/adopt.ts';
 import type { RunValue } from '#shared/run-values.ts';
 import { follow, givenOptions, keyOf, newSpec, withDemo } from './batch.ts';
-import { batchGroups, batchOptions } from './batch-options.ts';
+import { batchGroups, batchOptions, runOptionOf } from './batch-options.ts';
 import { type Command, EXIT } from './command.ts';
 import { count, plain, type Terminal } from './terminal.ts';
 
@@ -22,6 +22,7 @@ export const adoptCommand: Command<typeof options> = {
     'Exit codes as of batch.',
   ].join('\n'),
   options,
+  optionOf: (field) => (field === 'folder' ? field : runOptionOf(field)),
   groups: [{ title: 'The old run', names: ['folder'] }, ...batchGroups.map((g) => ({ ...g, names: g.names.filter((name) => name in options) }))],
   async run(values, host) {
     const { terminal } = host;

@@ -66,6 +66,13 @@ export function runValues(values: BatchValues, cwd: string): RunValues {
   return given;
 }
 
+/** The option that gives a field of a run. */
+export function runOptionOf(field: string): string | undefined {
+  // a provider is looked up by its id
+  const key = field === 'id' ? 'provider' : field;
+  return Object.hasOwn(RUN_OPTIONS, key) ? runOptionName(key as RunOptionKey) : undefined;
+}
+
 /** How many characters of a line `--verbose` shows; null without it. */
 export function prefixChars(values: BatchValues): number | null {
   return values.verbose ? (values.log_prefix_chars ?? DEFAULT_PREFIX_CHARS) : null;

@@ -5,7 +5,7 @@ import type { Engine } from '#engine/engine.ts';
 import type { RunSpec, RunSummary } from '#shared/contract/runs.ts';
 import { RUN_OPTION_KEYS, runOptionName, runOptionText } from '#shared/run-options.ts';
 import { DEMO_DATASET, readRunSpec, resumeSpec, type RunValues } from '#shared/run-values.ts';
-import { batchGroups, batchOptions, type BatchValues, prefixChars, runValues } from './batch-options.ts';
+import { batchGroups, batchOptions, type BatchValues, prefixChars, runOptionOf, runValues } from './batch-options.ts';
 import { printDistributions, printPlan } from './batch-plan.ts';
 import { type Command, type CommandHost, EXIT } from './command.ts';
 import { UsageError } from './options.ts';
@@ -23,11 +23,12 @@ export const batchCommand: Command<typeof batchOptions> = {
     'Writes batch_<n>.jsonl, trajectories.jsonl, checkpoint.json and statistics.json to <output_dir>/<run_name>; the Library has it all too.',
     `A model must be named (--model with --provider or --base_url), but not for --dataset_file=${DEMO_DATASET}, which the scripted demo model answers.`,
     'Lists are separated by commas; commas within "quotes" and /regular expressions/ are part of an entry.',
-    'Exit code: 0 the run came to its end (failed prompts are named in the summary), 1 it stopped before, or no prompt was completed or partial,',
-    '2 wrong options, 130 Ctrl+C.',
+    'Exit code: 0 the run came to its end (failed prompts are named in the summary), 1 it stopped before, its name is taken, or no prompt was',
+    'completed or partial, 2 wrong options (also what they name and is not there: a file, a column, a distribution), 130 Ctrl+C.',
   ].join('\n'),
   options: batchOptions,
   groups: batchGroups,
+  optionOf: runOptionOf,
   async run(values, host) {
     if (values.list_distributions) {
       printDistributions((await (await host.open(values.home)).client.distributions.list()).items, host.terminal);
@@ -155,7 +156,9 @@ async function dryRun(wanted: RunSpec, engine: Engine, values: BatchValues, { te
   // a key of this call is not sent along
   const problems = plan.problems.filter(({ code }) => code !== 'no_key' || values.api_key === undefined);
   printPlan(spec, { ...plan, problems }, terminal);
-  return problems.some(({ level }) => level === 'error') ? EXIT.stopped : EXIT.ok;
+  const errors = problems.filter(({ level }) => level === 'error');
+  // a name that is taken is in the way, but not wrong
+  return errors.some(({ field }) => field !== 'runName') ? EXIT.usage : errors.length > 0 ? EXIT.stopped : EXIT.ok;
 }
 
 /** Shows the run until it is over; Ctrl+C cancels it. */

@@ -31,6 +31,8 @@ export interface Command<D extends OptionDefs = OptionDefs> {
   groups?: OptionGroups;
   /** What may stand before the options, as shown in the usage; nothing when absent. */
   words?: string;
+  /** The option that gives a field of the engine's requests: an error about that field is one of the command line. */
+  optionOf?(field: string, values: OptionValues<D>): string | undefined;
   run(values: OptionValues<D>, host: CommandHost, words: readonly string[]): Promise<number>;
 }
 

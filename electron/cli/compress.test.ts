@@ -77,7 +77,7 @@ it('a folder with plain and packed files, by a configuration file, first dry', a
   fake.respond(() => say('It looked around.'));
   expect(await compress('--input=in', '--config=c.yaml')).toMatchObject({ code: 0, out: expect.stringContaining('2 of 3 rows compressed') as string });
   expect([rowsOf('in/a_compressed.jsonl').length, rowsOf('in/b_compressed.jsonl').length, fake.counts.chats - before]).toEqual([2, 1, 2]);
-  await expect(compress('--input=in', '--config=c.yaml')).rejects.toThrow('exists already');
+  expect(await compress('--input=in', '--config=c.yaml')).toMatchObject({ code: 1, err: expect.stringMatching(/a_compressed\.jsonl exists already\..*--overwrite/) as string });
   expect(await compress('--input=in', '--config=c.yaml', '--overwrite')).toMatchObject({ code: 0, out: expect.stringContaining('2 of 3 rows compressed') as string });
   writeFileSync(join(dir, 'wrong.yaml'), 'compresion: {}\n');
   await expect(compress('--input=in', '--config=wrong.yaml')).rejects.toThrow('compresion is no key');
@@ -89,19 +89,19 @@ it('rows survive a summariser that fails or hangs; Ctrl+C leaves no file', async
   writeFileSync(join(dir, 'rows.jsonl'), lines(longRow(1), '{"broken":', longRow(2)));
   const server = [`--base_url=${fake.url}`, '--model=m', ...LIMITS];
   fake.respond(() => fail(400));
-  const refused = await compress('--input=rows.jsonl', '--output=refused.jsonl', ...server);
+  const refused = await compress('--input=rows.jsonl', '--output=refused/rows.jsonl', ...server);
   expect(refused).toMatchObject({ code: 0, out: expect.stringContaining('2 summaries could not be written') as string });
-  expect(readFileSync(join(dir, 'refused.jsonl'), 'utf8').trim().split('\n')).toHaveLength(3);
+  expect(readFileSync(join(dir, 'refused', 'rows.jsonl'), 'utf8').trim().split('\n')).toHaveLength(3);
   fake.respond(() => together(gated('never'), say('late')));
-  const hung = await compress('--input=rows.jsonl', '--output=hung.jsonl', '--per_trajectory_timeout=1', ...server);
+  const hung = await compress('--input=rows.jsonl', '--output=hung/rows.jsonl', '--per_trajectory_timeout=1', ...server);
   expect(hung.out).toContain('2 took too long and stayed as they were');
-  expect(readFileSync(join(dir, 'hung.jsonl'), 'utf8').trim().split('\n')).toHaveLength(3);
+  expect(readFileSync(join(dir, 'hung', 'rows.jsonl'), 'utf8').trim().split('\n')).toHaveLength(3);
   const asked = fake.counts.chats;
-  const stopped = compress('--input=rows.jsonl', '--output=stopped.jsonl', ...server);
+  const stopped = compress('--input=rows.jsonl', '--output=stopped/rows.jsonl', ...server);
   await fake.waitForChats(asked + 1);
   interrupt!();
   expect(await stopped).toMatchObject({ code: 130, err: expect.stringContaining('Cancelled') as string });
-  expect(existsSync(join(dir, 'stopped.jsonl'))).toBe(false);
+  expect(existsSync(join(dir, 'stopped', 'rows.jsonl'))).toBe(false);
 });
 
 // Bug: a run, or what is chosen in the Library, is read from somewhere else than its own rows, or leaves its copy behind.
@@ -119,12 +119,12 @@ it('a run by its name, and a selection of the Library', async () => {
   await locked.close();
   expect(rowsOf('nightly/trajectories_compressed.jsonl').map((row) => row['compression_metrics']!.was_compressed)).toEqual([true, true]);
   await expect(compress('--run=daily')).rejects.toThrow('There are: nightly.');
-  const output = join(dir, 'chosen.jsonl');
+  const output = join(dir, 'chosen', 'rows.jsonl');
   const options = compressorOptionsSchema.parse({ model: 'm', baseUrl: fake.url, targetMaxTokens: 1500, summaryTargetTokens: 100 });
   let summary: CompressorSummary | null = null;
   for await (const event of await engine.client.compressor.run({ source: { kind: 'selection', filter: { query: '"question two"' }, includePartial: false, includeScripted: false }, options, output, overwrite: false })) if (event.type === 'done') ({ summary } = event);
   expect(summary).toMatchObject({ rows: 1, compressed: 1, files: [{ output }] });
-  expect(JSON.stringify(rowsOf('chosen.jsonl'))).toContain('question two');
+  expect(JSON.stringify(rowsOf('chosen/rows.jsonl'))).toContain('question two');
   const nothing = engine.client.compressor.run({ source: { kind: 'selection', filter: { query: 'geese' }, includePartial: false, includeScripted: false }, options, output, overwrite: true });
   await expect(nothing.then(async (events) => { for await (const _ of events); })).rejects.toThrow('No trajectory of this selection is fit for a file');
   expect(readdirSync(engine.home.exports).filter((name) => name.startsWith('.compress-'))).toEqual([]);

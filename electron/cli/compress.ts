@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { optionsOfFile } from '#engine/batch/compressor/options.ts';
 import { type CompressorOptions, compressorOptionsSchema, type CompressorSummary } from '#shared/contract/compressor.ts';
 import { type Command, EXIT, HOME_OPTION } from './command.ts';
-import { type OptionValues, UsageError } from './options.ts';
+import { noRun, type OptionValues, UsageError } from './options.ts';
 import { count, duration, plain } from './terminal.ts';
 
 const d = compressorOptionsSchema.parse({});
@@ -28,7 +28,7 @@ const options = {
   sample_percent: { kind: 'text', value: 'X', help: 'Only so much of the rows; default 100.' },
   seed: { kind: 'number', value: 'N', help: `Of that sample; default ${d.seed}.`, min: 0 },
   dry_run: { kind: 'flag', help: 'Only count: no model call, nothing written.' },
-  overwrite: { kind: 'flag', help: 'Replace existing outputs.' },
+  overwrite: { kind: 'flag', help: 'Replace existing outputs, compression_metrics.json among them.' },
   home: HOME_OPTION,
 } as const;
 type Values = OptionValues<typeof options>;
@@ -55,8 +55,13 @@ export const compressCommand: Command<typeof options> = {
   about: [
     'Replaces the middle of rows above a number of tokens by a summary that a model writes. As many rows come out as went in; what could not',
     'be compressed stays as it was and is marked in its compression_metrics. Writes compression_metrics.json beside the output.',
+    'Exit code: 0 it came to its end, 1 it did not, or an output exists already, 2 wrong options, 130 Ctrl+C.',
   ].join('\n'),
   options,
+  optionOf(field, { run }) {
+    if (field === 'source') return run === undefined ? 'input' : 'run';
+    return field === 'output' ? field : field === 'id' ? 'provider' : optionNamed(field);
+  },
   async run(values, host) {
     const { terminal } = host;
     if ((values.input === undefined) === (values.run === undefined)) throw new UsageError('Give either --input or --run.');
@@ -67,7 +72,7 @@ export const compressCommand: Command<typeof options> = {
     if (values.run !== undefined) {
       const { items } = await client.runs.list();
       runId = items.find((r) => r.name === values.run)?.id;
-      if (runId === undefined) throw new UsageError(`There is no run named ${values.run}. There are: ${items.map((r) => r.name).join(', ') || 'none yet'}.`);
+      if (runId === undefined) throw noRun(values.run, items);
     }
     const source = runId === undefined ? { kind: 'files' as const, path: resolve(host.cwd, values.input ?? '') } : { kind: 'run' as const, id: runId };
     if (values.dry_run) {
@@ -87,7 +92,12 @@ export const compressCommand: Command<typeof options> = {
       }
       return EXIT.ok;
     } catch (error) {
-      if (!abort.signal.aborted) throw error;
+      if (!abort.signal.aborted) {
+        const { code, message } = error as { code?: unknown; message: string };
+        if (code !== 'conflict') throw error;
+        terminal.err(message.replace('allow to replace it', 'add --overwrite to replace it'));
+        return EXIT.stopped;
+      }
       terminal.err('Cancelled; the file under way was not written.');
       return EXIT.interrupted;
     } finally {
@@ -106,8 +116,12 @@ function optionsFrom(values: Values, cwd: string): CompressorOptions {
   const parsed = compressorOptionsSchema.safeParse(given);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const name = Object.entries(NAMES).find(([, key]) => key === issue?.path[0])?.[0] ?? String(issue?.path[0]);
-  throw new UsageError(`--${name}: ${issue?.message ?? 'not valid'}`);
+  const field = String(issue?.path[0]);
+  throw new UsageError(`--${optionNamed(field) ?? field}: ${issue?.message ?? 'not valid'}`);
+}
+
+function optionNamed(field: string): string | undefined {
+  return Object.entries(NAMES).find(([, key]) => key === field)?.[0];
 }
 
 function fromFile(file: string): Record<string, unknown> {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { EXPORT_CONTEXTS, EXPORT_FORMATS, type ExportSummary, type GroupOptions, MASK_ALGORITHMS, UNFIT_ROLLOUT, ZERO_SPREAD } from '#shared/contract/exports.ts';
 import { type Command, EXIT, HOME_OPTION } from './command.ts';
-import { type OptionDefs, type OptionValues, UsageError } from './options.ts';
+import { noRun, type OptionDefs, type OptionValues, UsageError } from './options.ts';
 import { count, plain, type Terminal } from './terminal.ts';
 
 const SCRIPTED = 'made by the scripted demo model';
@@ -19,7 +19,7 @@ const GROUP_OPTIONS = {
 } as const satisfies OptionDefs;
 
 /** What the contract calls an option → what it is called here. */
-const FLAG_OF_FIELD: Record<string, string> = { tokenizer: '--tokenizer', maskAlgorithm: '--mask', maxTokens: '--max_tokens' };
+const OPTION_OF: Readonly<Record<string, string>> = { tokenizer: 'tokenizer', maskAlgorithm: 'mask', maxTokens: 'max_tokens', file: 'file', query: 'query', scoreName: 'score' };
 
 const options = {
   file: { kind: 'text', value: 'FILE', help: 'Where to write the JSONL.', required: true },
@@ -37,8 +37,9 @@ const options = {
 export const exportCommand: Command<typeof options> = {
   name: 'export',
   summary: 'write stored trajectories to a JSONL file for training',
-  about: 'Writes completed trajectories of runs and chats as ShareGPT conversations or as Atropos groups, and says what was left out and why.',
+  about: 'Writes completed trajectories of runs and chats as ShareGPT conversations or as Atropos groups, and says what was left out and why.\nExit code: 0 a file was written, 1 none was: nothing is fit for it, or it exists already, 2 wrong options, 130 Ctrl+C.',
   options,
+  optionOf: (field) => OPTION_OF[field],
   async run(values, host) {
     const { terminal } = host;
     const format = EXPORT_FORMATS.find((f) => f === values.format) ?? 'sharegpt';
@@ -53,10 +54,7 @@ export const exportCommand: Command<typeof options> = {
     if (values.run !== undefined) {
       const { items } = await client.runs.list();
       runId = items.find((r) => r.name === values.run)?.id;
-      if (runId === undefined) {
-        terminal.err(`There is no run named ${values.run}. There are: ${items.map((r) => r.name).join(', ') || 'none yet'}.`);
-        return EXIT.stopped;
-      }
+      if (runId === undefined) throw noRun(values.run, items);
     }
     let wrote = false;
     const abort = new AbortController();
@@ -82,8 +80,7 @@ export const exportCommand: Command<typeof options> = {
         report(summary, terminal);
       }
     } catch (error) {
-      const flag = FLAG_OF_FIELD[(error as { data?: { field?: string } }).data?.field ?? ''];
-      if (!abort.signal.aborted) throw flag ? new UsageError(`${flag}: ${(error as Error).message}`) : error;
+      if (!abort.signal.aborted) throw error;
       terminal.err('Cancelled; no file was written.');
       return EXIT.interrupted;
     } finally {

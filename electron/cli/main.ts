@@ -9,7 +9,7 @@ import { batchCommand } from './batch.ts';
 import { type Command, type CommandHost, EXIT } from './command.ts';
 import { compressCommand } from './compress.ts';
 import { exportCommand } from './export.ts';
-import { describeOptions, parseOptions, UsageError } from './options.ts';
+import { runCommand } from './run-command.ts';
 import { runsCommand } from './runs.ts';
 import { scoreCommand } from './score.ts';
 import { skillsCommand } from './skills.ts';
@@ -40,21 +40,7 @@ async function main(args: readonly string[], terminal: Terminal): Promise<number
   }
   const engines: Engine[] = [];
   try {
-    const option = rest.findIndex((word) => word.startsWith('-'));
-    const words = command.words === undefined ? [] : rest.slice(0, option < 0 ? rest.length : option);
-    const values = parseOptions(command.options, rest.slice(words.length));
-    if (values === 'help') {
-      terminal.out(helpFor(command));
-      return EXIT.ok;
-    }
-    return await command.run(values, commandHost(terminal, engines), words);
-  } catch (error) {
-    if (error instanceof UsageError) {
-      terminal.err(`${error.message}\nSee: npm run talaria -- ${command.name} --help`);
-      return EXIT.usage;
-    }
-    terminal.err(error instanceof Error ? error.message : String(error));
-    return EXIT.stopped;
+    return await runCommand(command, rest, commandHost(terminal, engines));
   } finally {
     for (const engine of engines) await engine.close();
   }
@@ -101,10 +87,6 @@ function commandHost(terminal: Terminal, engines: Engine[]): CommandHost {
 function overview(): string {
   const width = Math.max(...COMMANDS.map((c) => c.name.length)) + 2;
   return ['Usage: npm run talaria -- <command> [options]', '', ...COMMANDS.map((c) => `  ${c.name.padEnd(width)}${c.summary}`), '', '  <command> --help tells its options; --version tells the version. Chats are in the app: npm start.'].join('\n');
-}
-
-function helpFor(command: Command): string {
-  return `Usage: npm run talaria -- ${command.name} ${command.words ? `${command.words} ` : ''}[options]\n\n${command.about}\n\n${describeOptions(command.options, command.groups)}`;
 }
 
 function version(): string {

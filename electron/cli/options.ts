@@ -33,6 +33,11 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
+/** For a name that no run has. */
+export function noRun(name: string, runs: readonly { name: string }[]): UsageError {
+  return new UsageError(`There is no run named ${name}. There are: ${runs.map((r) => r.name).join(', ') || 'none yet'}.`);
+}
+
 /** Parses the arguments of a command. `help` when --help is among them. Throws UsageError with a sentence to act on. */
 export function parseOptions<const D extends OptionDefs>(defs: D, args: readonly string[]): OptionValues<D> | 'help' {
   if (args.some((a) => a === '--help' || a === '-h')) return 'help';

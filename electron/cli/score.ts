@@ -2,7 +2,7 @@ import type { RescoreSummary } from '#shared/contract/scores.ts';
 import { splitList } from '#shared/run-values.ts';
 import { SCORE_KINDS } from '#shared/scoring.ts';
 import { type Command, EXIT, HOME_OPTION } from './command.ts';
-import { UsageError } from './options.ts';
+import { noRun, UsageError } from './options.ts';
 import { count, duration, plain } from './terminal.ts';
 
 const options = {
@@ -15,8 +15,9 @@ const options = {
 export const scoreCommand: Command<typeof options> = {
   name: 'score',
   summary: 'score stored rollouts again, without any model call',
-  about: `Rules are written [name=]kind[:argument][*weight], where kind is one of ${SCORE_KINDS.join(', ')}. The reward is their weighted sum. A dataset row's own column "scoring" goes before. Tests that need a workspace run where it was kept; elsewhere they keep their verdict.`,
+  about: `Rules are written [name=]kind[:argument][*weight], where kind is one of ${SCORE_KINDS.join(', ')}. The reward is their weighted sum. A dataset row's own column "scoring" goes before. Tests that need a workspace run where it was kept; elsewhere they keep their verdict. Exit code: 0 something was scored, 1 nothing was, 2 wrong options, 130 Ctrl+C.`,
   options,
+  optionOf: (field) => (field === 'scoring' || field === 'query' ? field : undefined),
   async run(values, host) {
     const { terminal } = host;
     if ((values.run === undefined) === (values.query === undefined)) throw new UsageError('Say what is to be scored: --run=NAME or --query=TEXT.');
@@ -24,10 +25,7 @@ export const scoreCommand: Command<typeof options> = {
     const { client } = await host.open(values.home);
     const { items } = await client.runs.list();
     const run = items.find((r) => r.name === values.run);
-    if (values.run !== undefined && !run) {
-      terminal.err(`There is no run named ${values.run}. There are: ${items.map((r) => r.name).join(', ') || 'none yet'}.`);
-      return EXIT.stopped;
-    }
+    if (values.run !== undefined && !run) throw noRun(values.run, items);
     const abort = new AbortController();
     const release = host.onInterrupt(() => abort.abort());
     let done = 0;

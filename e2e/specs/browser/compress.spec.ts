@@ -72,7 +72,7 @@ test('a run is compressed: what would be done first, then the file, and not twic
   dialog = await ask(page);
   await dialog.getByLabel('Longest, tokens').fill('1000');
   await dialog.getByRole('button', { name: 'Compress 2 conversations' }).click();
-  await expect(dialog.getByRole('alert')).toHaveText('The output exists already.');
+  await expect(dialog.getByRole('alert')).toHaveText('The output, or compression_metrics.json beside it, exists already.');
   expect(fake.counts.chats).toBe(before + 2);
   await expect(dialog.getByLabel('Longest, tokens')).toHaveValue('1000');
   await dialog.getByRole('checkbox', { name: 'Replace it' }).click();

@@ -151,9 +151,14 @@ async function prepared(files: readonly InOut[], overwrite: boolean): Promise<st
   }
   for (const { input, output } of files) {
     if (input === output) throw new BatchError('invalid', `${output} is the input itself. Choose another output.`, { field: 'output' });
-    if (!overwrite && (await access(output).then(() => true, () => false))) throw new BatchError('conflict', `${output} exists already. Choose another output, or allow to replace it.`, { field: 'output' });
+    if (!overwrite && (await exists(output))) throw new BatchError('conflict', `${output} exists already. Choose another output, or allow to replace it.`, { field: 'output' });
   }
+  if (!overwrite && (await exists(metricsFile))) throw new BatchError('conflict', `${metricsFile} exists already: the numbers of another pass. Choose an output in another folder, or allow to replace it.`, { field: 'output' });
   return metricsFile;
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(() => true, () => false);
 }
 
 async function countRows(files: readonly InOut[]): Promise<number> {

@@ -36,7 +36,7 @@ export class ExportService {
     try {
       makeFoldersSync(dirname(file));
     } catch (error) {
-      throw new ExportError('invalid', `Cannot create the folder ${dirname(file)}: ${(error as Error).message}`);
+      throw new ExportError('invalid', `Cannot create the folder ${dirname(file)}: ${(error as Error).message}`, 'file');
     }
     const cancel = new Int32Array(new SharedArrayBuffer(4));
     const stop = () => void Atomics.store(cancel, 0, 1);
@@ -90,16 +90,16 @@ export class ExportService {
   }
 
   #target({ file: name, format, groups }: ExportRequest): string {
-    if (name.includes('\0')) throw new ExportError('invalid', 'A file name cannot hold a NUL character.');
+    if (name.includes('\0')) throw new ExportError('invalid', 'A file name cannot hold a NUL character.', 'file');
     if (isAbsolute(name)) {
       const file = resolve(name);
       if (dirname(file) === dirname(this.folder)) {
-        throw new ExportError('invalid', `${dirname(file)} is where Talaria keeps its own files. Choose another folder, such as ${this.folder}.`);
+        throw new ExportError('invalid', `${dirname(file)} is where Talaria keeps its own files. Choose another folder, such as ${this.folder}.`, 'file');
       }
       return file;
     }
     const file = resolve(join(this.folder, name));
-    if (!file.startsWith(this.folder + sep)) throw new ExportError('invalid', 'Give a file name inside the exports folder, or an absolute path.');
+    if (!file.startsWith(this.folder + sep)) throw new ExportError('invalid', 'Give a file name inside the exports folder, or an absolute path.', 'file');
     if (/\.jsonl?$/.test(basename(file))) return file;
     // a file without tokens is not what a trainer takes, and its name says so
     return format === 'atropos' && groups.tokenizer === null ? `${file}.messages.jsonl` : `${file}.jsonl`;
@@ -114,6 +114,6 @@ function asExportError(error: Error): ExportError {
   if (code === 'ENOSPC' || code === 'EDQUOT') return new ExportError('failed', 'There is no space left on the disk that should take the file. Free some space, or choose a file elsewhere. No partial file was left.');
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return new ExportError('failed', 'The folder may not be written. Correct its permissions, or choose a file elsewhere.');
   if (code === 'EEXIST') return new ExportError('exists', 'A file of this name was made meanwhile.');
-  if (code === 'ENAMETOOLONG') return new ExportError('invalid', 'The file name is too long.');
+  if (code === 'ENAMETOOLONG') return new ExportError('invalid', 'The file name is too long.', 'file');
   return new ExportError('failed', said === '' ? error.message : `The file cannot be written: ${said}.`);
 }
