@@ -18,7 +18,7 @@ export interface ChosenTools {
  * @throws RolloutProblem
  */
 export function chooseTools(task: RolloutTask, row: Pick<RowOptions, 'tools' | 'toolsets'>, services: ToolServices, own: OwnDistributions): ChosenTools {
-  if (row.tools !== null || row.toolsets !== null) return named(row, services);
+  if (row.tools !== null || row.toolsets !== null) return namedTools(row, services);
   const toolsets = task.toolsets ?? drawn(task, services, own);
   return { toolsets, tools: createRegistry(toolsets, services) };
 }
@@ -32,7 +32,8 @@ function drawn({ spec, runId, promptIndex, rollout }: RolloutTask, services: Too
   }
 }
 
-function named({ tools, toolsets }: Pick<RowOptions, 'tools' | 'toolsets'>, services: ToolServices): ChosenTools {
+/** Exactly the tools that a row names. @throws RolloutProblem when one is not there */
+export function namedTools({ tools, toolsets }: Pick<RowOptions, 'tools' | 'toolsets'>, services: ToolServices): ChosenTools {
   const wanted = new Set([...toolsOf(toolsets ?? []), ...(tools ?? [])]);
   const chosen = ALL_TOOLS.filter((tool) => wanted.delete(tool.spec.name));
   if (wanted.size > 0) {

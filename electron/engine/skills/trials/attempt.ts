@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { TrialArm, TrialPrompt, TrialSpec } from '#shared/contract/trials.ts';
-import { outcomeOf } from '#shared/trajectory.ts';
+import { type Message, outcomeOf } from '#shared/trajectory.ts';
 import { buildSystemPrompt } from '../../agent/prompt/system-prompt.ts';
 import type { AgentSpec, Redaction } from '../../agent/types.ts';
 import { runChild, type ChildOutcome } from '../../delegation/run-child.ts';
@@ -13,11 +13,11 @@ import { openSandbox } from '../../sandbox/open.ts';
 import { removeFolder } from '../../sandbox/remove.ts';
 import type { Sandbox } from '../../sandbox/types.ts';
 import { type Database, sqlFor } from '../../store/database.ts';
-import { createRegistry } from '../../tools/registry.ts';
 import type { ToolServices } from '../../tools/types.ts';
 import type { LiveHub } from '../../trajectories/live.ts';
 import type { SkillLibrary } from '../library.ts';
 import { armOf, ranByName, type Tried } from './arms.ts';
+import { rowOf, toolsFor } from './row.ts';
 
 export interface AttemptDeps {
   db: Database;
@@ -49,28 +49,34 @@ export interface Attempt {
   progress: () => void;
 }
 
-/** One prompt in one arm, in a sandbox of its own, with a trajectory of its own; then its score. Throws what the store or the sandbox throws. */
+/** One prompt with its further turns in one arm, in a sandbox of its own, with a trajectory of its own; then its score. Throws what the store or the sandbox throws. */
 export async function attempt(one: Attempt, deps: AttemptDeps, signal: AbortSignal): Promise<ChildOutcome> {
   const { spec, prompt } = one;
   let trajectoryId: string | null = null;
   const arm = armOf(deps.library, one.arm, one.tried, () => trajectoryId);
   const services: ToolServices = { ...deps.toolServices(), skills: arm.tools };
-  const tools = createRegistry([...new Set([...spec.toolsets, 'skills'])], services);
+  const row = rowOf(prompt);
+  const tools = toolsFor(spec, row, services);
   // a killed engine may have left files of an earlier attempt there
   await removeFolder(one.root);
-  const sandbox = await openSandbox({ kind: spec.sandbox, root: one.root, network: true, hidden: deps.hidden, now: deps.now });
+  const sandbox = await openSandbox({ kind: spec.sandbox, root: one.root, network: true, hidden: deps.hidden, now: deps.now, ...(row.cwd === null ? {} : { cwd: row.cwd }) });
   try {
     const now = deps.now();
     const byName = spec.runByName && one.arm === 'with';
+    const [first = '', ...further] = row.turns;
     const outcome = await runChild(
       {
         kind: 'trial',
         purpose: 'trial',
         prompt: prompt.prompt,
         toolsets: [...new Set(tools.specs.flatMap(({ name }) => tools.get(name)?.toolset ?? []))],
-        spec: specOf(one, buildSystemPrompt({ tools: tools.specs, skills: arm.index(tools.specs) })),
-        input: [{ role: 'user', content: prompt.prompt, createdAt: now }, ...(byName ? [ranByName(one.name, one.tried.copy, now)] : [])],
+        spec: specOf(one, buildSystemPrompt({ tools: tools.specs, system: row.system, skills: arm.index(tools.specs) })),
+        input: [userMessage(first, now), ...(byName ? [ranByName(one.name, one.tried.copy, now)] : [])],
         agent: { model: one.model, tools, sandbox, redact: deps.redact, toolServices: services, toolState: new Map(), overBudget: one.overBudget },
+        goOn: () => {
+          const next = further.shift();
+          return next === undefined ? null : userMessage(next, deps.now());
+        },
         timeoutMs: spec.timeoutSeconds * 1_000,
         begun: (id) => {
           trajectoryId = id;
@@ -87,6 +93,10 @@ export async function attempt(one: Attempt, deps: AttemptDeps, signal: AbortSign
   } finally {
     await sandbox.dispose({ remove: true });
   }
+}
+
+function userMessage(content: string, createdAt: number): Message {
+  return { role: 'user', content, createdAt };
 }
 
 function specOf({ spec, contextLength, compression }: Attempt, systemPrompt: string): AgentSpec {

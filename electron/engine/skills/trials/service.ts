@@ -16,6 +16,7 @@ import { armOf, copySkill } from './arms.ts';
 import { TrialError } from './errors.ts';
 import { estimateTrial } from './estimate.ts';
 import { viewOf } from './result.ts';
+import { rowProblem } from './row.ts';
 import { type RunnerDeps, TrialRun } from './runner.ts';
 import { type KeptSpec, type TrialRecord, TrialStore } from './store.ts';
 
@@ -59,7 +60,7 @@ export class TrialService {
     const arm = armOf(library, 'with', { id: spec.skillId, copy: skill.folder }, () => null);
     const text = (await readSkillFolder(skill.folder)).find(({ path }) => path === MAIN_FILE)?.bytes.toString('utf8') ?? '';
     const problems = await this.#problems(spec);
-    if (problems.some(({ field }) => field === 'toolsets')) return { attempts: spec.prompts.length * 2, lowUsd: null, highUsd: null, tokensLow: 0, tokensHigh: 0, skillTokens: 0, problems: problems.map(({ message }) => message) };
+    if (problems.some(({ field }) => field === 'toolsets' || field === 'prompts')) return { attempts: spec.prompts.length * 2, lowUsd: null, highUsd: null, tokensLow: 0, tokensHigh: 0, skillTokens: 0, problems: problems.map(({ message }) => message) };
     const price = await this.#deps.price(spec.provider, spec.model).catch(() => null);
     return { ...estimateTrial(spec, { skillText: text, index: arm.index, services: { ...services, skills: arm.tools }, price }), problems: problems.map(({ message }) => message) };
   }
@@ -207,7 +208,7 @@ export class TrialService {
     const found: { field: string; message: string }[] = [];
     const add = (field: string, message: string): void => void found.push({ field, message });
     await this.#deps.library.ready();
-    const { summary }: Shown = this.#deps.library.find(spec.skillId);
+    const { skill, summary }: Shown = this.#deps.library.find(spec.skillId);
     if (summary.verdict === 'dangerous') add('skillId', 'This skill may be dangerous, and is given to no agent. Look at its findings.');
     else if (summary.errors > 0) add('skillId', `The skill cannot be used as it is: ${summary.notOffered ?? 'correct its SKILL.md first.'}`);
     try {
@@ -217,6 +218,9 @@ export class TrialService {
     }
     try {
       resolveToolsets(spec.toolsets);
+      const { tools: skills } = armOf(this.#deps.library, 'with', { id: spec.skillId, copy: skill.folder }, () => null);
+      const problem = rowProblem(spec, { ...this.#deps.toolServices(), skills });
+      if (problem !== null) add('prompts', problem);
     } catch (error) {
       add('toolsets', (error as Error).message);
     }

@@ -11,7 +11,7 @@ import { ConfigFile } from '../../store/config.ts';
 import { ensureHome, type HomePaths } from '../../store/home.ts';
 import { openStore, type Store } from '../../store/store.ts';
 import { LiveHub } from '../../trajectories/live.ts';
-import { getDetail } from '../../trajectories/query.ts';
+import { getDetail, getMessages } from '../../trajectories/query.ts';
 import { READER, RESOURCES } from '../../trajectories/testing.ts';
 import { skillText } from '../import/testing.ts';
 import { SkillLibrary } from '../library.ts';
@@ -122,6 +122,46 @@ describe('trying a skill', () => {
       expect(hidden![0]).toContain('other');
       expect(hidden![1]).toMatch(/There is no skill/);
       expect(hidden![1]).not.toContain('PINEAPPLE');
+    });
+  });
+
+  // Bug: of a row only its first prompt is run; its system prompt, its tools or its folder are passed over in silence.
+  it('runs a row as a batch run would: all its turns, its system prompt, its tools, its folder', async () => {
+    await withTrials(async ({ fake, store, start, ended }) => {
+      fake.respond((request) => (textOf(request).includes('last one') && !textOf(request).includes('kitchen') ? callTools([toolCall('terminal', { command: 'pwd' })]) : respond(request)));
+      const row = { prompts: ['Another one', 'And a last one'], system: 'You speak of food only.', tools: ['terminal'], toolsets: 'todo', cwd: 'kitchen', answer: 'apple' };
+      const trial = await ended(await start({ prompts: [{ prompt: 'Name a fruit', row }], toolsets: ['file'], scoring: ['exact'] }));
+      expect(trial.state).toBe('done');
+      expect(trial.rows[0]).toMatchObject({ with: { answer: 'PINEAPPLE', turns: 5, score: 0 }, without: { answer: 'apple', turns: 4, score: 1 } });
+      for (const side of ['with', 'without'] as const) {
+        const detail = getDetail(store.db, trial.rows[0]![side].trajectoryId!)!;
+        expect(detail.tools.map(({ name }) => name).toSorted()).toEqual(['skill_view', 'skills_list', 'terminal', 'todo']);
+        const messages = getMessages(store.db, detail.n, -1, 99, true);
+        expect(messages.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual(['Name a fruit', 'Another one', 'And a last one']);
+        expect(messages[0]!.content).toContain('\n\nYou speak of food only.');
+        expect(messages.find(({ toolName }) => toolName === 'terminal')?.content).toMatch(/\/kitchen\\n/);
+      }
+      expect(new Set(fake.chats.map(({ body }) => JSON.stringify(body['tools']))).size).toBe(1);
+    });
+  });
+
+  // Bug: a row that needs a container, or a tool that is not there, runs without it.
+  it('refuses rows that it cannot run, by their number and with the reason, before anything is paid for', async () => {
+    await withTrials(async ({ fake, service, start }) => {
+      const cases: [Record<string, unknown>, RegExp][] = [
+        [{ image: 'python:3.12' }, /^Prompt 2 cannot be run\. Its row runs in the container image python:3\.12, and trials have no containers\./],
+        [{ toolsets: ['gardening'] }, /^Prompt 2 cannot be run\. The row asks for toolsets that nobody knows/],
+        [{ tools: ['web_search'] }, /^Prompt 2 cannot be run\. The row asks for web_search, which cannot be used/],
+        [{ prompts: 7 }, /^Prompt 2 cannot be run\. The row's column "prompts" cannot be used/],
+        [{ cwd: '/etc' }, /^Prompt 2 cannot be run\. The row's column "cwd" cannot be used/],
+      ];
+      for (const [row, said] of cases) {
+        const prompts = [{ prompt: 'Name a fruit' }, { prompt: 'Another', row }];
+        await expect(start({ prompts })).rejects.toMatchObject({ code: 'invalid', field: 'prompts', message: expect.stringMatching(said) as string });
+        expect((await service.estimate(trialSpecSchema.parse({ skillId: 'own/fruit', prompts, provider: 'custom', model: 'm' }))).problems).toEqual([expect.stringMatching(said)]);
+      }
+      await expect(start({ prompts: ['a', 'b', 'c'].map((prompt) => ({ prompt, row: { image: 'x' } })) })).rejects.toThrow('Prompt 1 cannot be run. Its row runs in the container image x');
+      expect(fake.chats).toHaveLength(0);
     });
   });
 

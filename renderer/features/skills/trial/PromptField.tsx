@@ -9,6 +9,7 @@ import { Button } from '../../../ui/Button.tsx';
 import { Field } from '../../../ui/Field.tsx';
 import { uploadFile } from '../../batch/new-run/upload.ts';
 import { promptsOf, type TrialForm } from './form.ts';
+import { RowExtras } from './RowExtras.tsx';
 
 /** The prompts of a trial: typed, one a line, or the first rows of a dataset file. */
 export function PromptField({ form, onChange, error }: { form: TrialForm; onChange: (change: Partial<TrialForm>) => void; error: string | null }): ReactNode {
@@ -45,8 +46,11 @@ export function PromptField({ form, onChange, error }: { form: TrialForm; onChan
               <Button variant="ghost" icon={X} onClick={() => onChange({ file: null })}>{t('prompts.typeInstead')}</Button>
             </p>
             <ol className="max-h-28 overflow-y-auto px-2.5 py-1 text-sm text-fg-2" tabIndex={0} aria-label={t('prompts.label')}>
-              {form.file.prompts.map(({ prompt }, i) => (
-                <li key={i} className="truncate">{prompt}</li>
+              {form.file.prompts.map(({ prompt, row }, i) => (
+                <li key={i} className="flex items-baseline gap-2">
+                  <span className="min-w-0 flex-1 truncate">{prompt}</span>
+                  <RowExtras row={row} />
+                </li>
               ))}
             </ol>
           </div>

@@ -6,6 +6,7 @@ import { cx } from '../../../lib/cx.ts';
 import { type Format, useFormat } from '../../../lib/i18n.ts';
 import { Chip, OutcomeIcon, type Tone } from '../../../ui/Chip.tsx';
 import { Banner, Progress } from '../../../ui/Feedback.tsx';
+import { RowExtras } from './RowExtras.tsx';
 import { linesOf, type TotalLine, type Verdict, verdictOf } from './verdict.ts';
 
 const STATE_TONES: Record<Trial['state'], Tone> = { running: 'accent', done: 'good', cancelled: 'neutral', interrupted: 'warn', paused: 'warn', failed: 'bad' };
@@ -43,7 +44,10 @@ export function TrialResult({ trial }: { trial: Trial }): ReactNode {
       <ol className="grid gap-3" aria-label={t('result.prompts')}>
         {trial.rows.map((row) => (
           <li key={row.index} className="rounded-m border border-line bg-bg">
-            <p className="border-b border-line px-3 py-1.5 text-sm font-medium wrap-anywhere whitespace-pre-wrap">{row.prompt.length > 400 ? `${row.prompt.slice(0, 400)}…` : row.prompt}</p>
+            <p className="flex items-baseline gap-2 border-b border-line px-3 py-1.5 text-sm font-medium">
+              <span className="min-w-0 flex-1 wrap-anywhere whitespace-pre-wrap">{row.prompt.length > 400 ? `${row.prompt.slice(0, 400)}…` : row.prompt}</span>
+              <RowExtras row={trial.spec.prompts[row.index]?.row ?? {}} />
+            </p>
             <div className="grid grid-cols-2 divide-x divide-line">
               <Side run={row.with} title={t('arm.with')} />
               <Side run={row.without} title={t('arm.without')} />

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EMPTY_FORM, specOf, type TrialForm } from './form.ts';
+import { EMPTY_FORM, rowExtras, specOf, type TrialForm } from './form.ts';
 
 const form = (more: Partial<TrialForm>): TrialForm => ({ ...EMPTY_FORM, provider: 'p', model: 'm', text: 'One\n\n  Two  \n', ...more });
 
@@ -15,4 +15,12 @@ test('lines are prompts, empty fields are left out', () => {
 test('says which fields cannot be used', () => {
   expect(specOf('own/a', form({ text: ' \n', model: '', maxTurns: '0', temperature: '3', seed: '1.5', budget: 'x', scoring: 'nonsense' }))).toEqual({ wrong: { prompts: 'none', model: 'none', maxTurns: 'number', temperature: 'number', seed: 'number', budget: 'number', scoring: 'rule' } });
   expect(specOf('own/a', form({ text: 'x\n'.repeat(51) }))).toEqual({ wrong: { prompts: 'many' } });
+});
+
+// Bug: a row's further turns and what else it brings are not told, or told of columns that are empty.
+test('says what a row brings besides its prompt', () => {
+  expect(rowExtras({ answer: '4' })).toEqual({ turns: 0, system: false, tools: false });
+  expect(rowExtras({ prompts: null, system: ' ', tools: '', toolsets: null })).toEqual({ turns: 0, system: false, tools: false });
+  expect(rowExtras({ prompts: ['a', ' ', 'b'], system: 'Be kind.', toolsets: [] })).toEqual({ turns: 2, system: true, tools: true });
+  expect(rowExtras({ prompts: 'a', tools: 'terminal' })).toEqual({ turns: 1, system: false, tools: true });
 });

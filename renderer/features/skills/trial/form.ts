@@ -33,6 +33,14 @@ export function promptsOf({ text, file }: Pick<TrialForm, 'text' | 'file'>): Tri
   return text.split('\n').map((line) => line.trim()).filter((line) => line !== '').map((prompt) => ({ prompt, row: {} }));
 }
 
+/** What a row of a dataset brings besides its prompt: how many further turns of the person, and what is its own. */
+export function rowExtras(row: Readonly<Record<string, unknown>>): { turns: number; system: boolean; tools: boolean } {
+  const { prompts, system, tools, toolsets } = row;
+  const turns = (Array.isArray(prompts) ? prompts : [prompts]).filter((turn) => typeof turn === 'string' && turn.trim() !== '').length;
+  const given = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
+  return { turns, system: typeof system === 'string' && system.trim() !== '', tools: given(tools) || given(toolsets) };
+}
+
 /** What is asked for; or the fields that cannot be used, each with the key of a sentence. */
 export function specOf(skillId: string, form: TrialForm): { spec: TrialSpecInput } | { wrong: Partial<Record<FormField, string>> } {
   const wrong: Partial<Record<FormField, string>> = {};
