@@ -15,6 +15,8 @@ import type { RunRecord, RunStore } from './run-store.ts';
 import type { Totals } from './totals.ts';
 
 const TICK_MS = 1_000;
+/** Rows wait so long for their file: by then the worker that handed in the rollout has gone on. */
+const APPEND_MS = 10;
 
 /** How a run stands after a pass. */
 export interface PassOutcome {
@@ -57,6 +59,9 @@ export class BatchPass {
   #stop: Stop | null = null;
   #finishing = false;
   #timer: NodeJS.Timeout | null = null;
+  /** Kept rollouts whose row is not in its file yet. */
+  #rows: { index: number; trajectoryId: string }[] = [];
+  #appending: NodeJS.Timeout | null = null;
   #unstoredEnd: PassOutcome | null = null;
 
   constructor(deps: PassDeps) {
@@ -195,11 +200,8 @@ export class BatchPass {
   #settled({ index, disposition, result }: Settled): void {
     const { state, trajectoryId } = disposition;
     if ((state === 'completed' || state === 'partial') && trajectoryId !== null) {
-      try {
-        this.#deps.outputs.append(index, trajectoryId);
-      } catch (error) {
-        this.#halt({ kind: 'disk', message: storeSentence(error) }, error);
-      }
+      this.#rows.push({ index, trajectoryId });
+      this.#appending ??= setTimeout(() => this.#append(), APPEND_MS);
     }
     // rollouts that run come to the same end before their next call
     if (result.overBudget !== null && (this.#stop === null || this.#stop.kind === 'pause')) {
@@ -208,6 +210,17 @@ export class BatchPass {
     }
     const message = this.#failures.see(disposition, result);
     if (message !== null) this.#halt({ kind: 'fail', message });
+  }
+
+  #append(): void {
+    this.#appending = null;
+    for (const { index, trajectoryId } of this.#rows.splice(0)) {
+      try {
+        this.#deps.outputs.append(index, trajectoryId);
+      } catch (error) {
+        this.#halt({ kind: 'disk', message: storeSentence(error) }, error);
+      }
+    }
   }
 
   #tick(): void {
@@ -223,6 +236,8 @@ export class BatchPass {
     const { store, run, outputs, log, db, now, hub } = this.#deps;
     if (this.#timer) clearInterval(this.#timer);
     const { elapsedMs } = this;
+    if (this.#appending) clearTimeout(this.#appending);
+    this.#append();
     await this.#deps.cleared();
     let end = this.#end();
     // nobody will end those whose end could not be stored

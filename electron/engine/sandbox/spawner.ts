@@ -182,6 +182,11 @@ export function spawnerForNext(): Spawner | null {
   return current?.ready === true ? current : null;
 }
 
+/** Makes the spawner ahead, for somebody who is about to have many commands run: the first of them would else be started without it. */
+export function expectCommands(): void {
+  if (!useless) current ??= makeSpawner();
+}
+
 function makeSpawner(): Spawner {
   const made = new Spawner(() => {
     if (!made.worked) useless = true;

@@ -2,6 +2,7 @@ import { addUsage, type Message, type Usage, ZERO_USAGE } from '#shared/trajecto
 import { runAgent } from '../../agent/loop.ts';
 import { buildSystemPrompt } from '../../agent/prompt/system-prompt.ts';
 import type { AgentDeps, AgentResult, AgentSpec } from '../../agent/types.ts';
+import { expectCommands } from '../../sandbox/spawner.ts';
 import type { Sandbox } from '../../sandbox/types.ts';
 import { cut } from '../dataset.ts';
 import type { RolloutModelError, RolloutResult, RolloutSink, RolloutTask } from '../queue/types.ts';
@@ -33,6 +34,7 @@ export async function runRollout(task: RolloutTask, sink: RolloutSink, deps: Wor
     const row = rowOptions(task);
     const services = rolloutServices(deps.toolServices, deps.visionModel ?? null, guard, deps.now);
     const { toolsets, tools } = chooseTools(task, row, services, deps.distributions ?? {});
+    if (tools.specs.some(({ name }) => name === 'terminal')) expectCommands();
     await deps.clearing?.room(task.index);
     sandbox = await openWorkspace(task, row, deps, signal);
     const systemPrompt = buildSystemPrompt({ tools: tools.specs, system: row.system });
