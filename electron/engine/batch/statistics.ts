@@ -1,6 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { PromptState } from '#shared/contract/runs.ts';
 import { type Database, sqlFor } from '../store/database.ts';
+import { quantile } from './dashboard/numbers.ts';
 import { knownToolStats } from './row.ts';
 import type { RunRecord } from './run-store.ts';
 import type { Totals } from './totals.ts';
@@ -151,7 +152,7 @@ export function statisticsJson({ run, totals, elapsedMs, at, rows, collected }: 
 
 function percentiles(rising: Float64Array): Record<string, number> | null {
   if (rising.length === 0) return null;
-  const at = (share: number) => round(rising[Math.max(0, Math.ceil(share * rising.length) - 1)]!, 1000, 3);
+  const at = (share: number) => round(quantile(rising, share), 1000, 3);
   return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
 }
 

@@ -1,10 +1,15 @@
 import type { Percentiles } from '#shared/contract/dashboards.ts';
 
-/** Nearest-rank percentiles of lengths of time, ms; null without any. */
+/** The value that so large a share of them does not exceed, by nearest rank. @param rising at least one, sorted @param share 0 to 1 */
+export function quantile(rising: Float64Array, share: number): number {
+  return rising[Math.max(0, Math.ceil(share * rising.length) - 1)]!;
+}
+
+/** Percentiles of lengths of time, ms; null without any. */
 export function percentiles(values: ArrayLike<number>): Percentiles | null {
   if (values.length === 0) return null;
   const sorted = Float64Array.from(values).sort();
-  const at = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
+  const at = (share: number): number => quantile(sorted, share);
   return { count: sorted.length, p50: at(0.5), p90: at(0.9), p99: at(0.99) };
 }
 
