@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { AppStatus } from '#shared/contract/app.ts';
+import { throttled } from './feed.ts';
 import { type Database, sqlFor } from './store/database.ts';
 import type { SpendLedger } from './model/spend.ts';
 import type { LiveHub } from './trajectories/live.ts';
@@ -62,32 +62,12 @@ export class StatusService {
     };
   }
 
-  async *#ticks<T>(read: () => T, signal?: AbortSignal): AsyncGenerator<T> {
-    let dirty = false;
-    let wake = (): void => {};
-    const nudge = (): void => {
-      dirty = true;
-      wake();
+  #ticks<T>(read: () => T, signal?: AbortSignal): AsyncGenerator<T> {
+    const { hub, spend } = this.#deps;
+    const join = (tell: () => void): (() => void) => {
+      const offs = [hub.onListChange(tell), spend.onChange(tell)];
+      return () => offs.forEach((off) => off());
     };
-    const offs = [this.#deps.hub.onListChange(nudge), this.#deps.spend.onChange(nudge)];
-    const onAbort = (): void => wake();
-    signal?.addEventListener('abort', onAbort);
-    try {
-      yield read();
-      while (!signal?.aborted) {
-        if (!dirty) {
-          await new Promise<void>((r) => {
-            wake = r;
-          });
-          continue;
-        }
-        dirty = false;
-        yield read();
-        await sleep(TICK_MS, undefined, { signal }).catch(() => {});
-      }
-    } finally {
-      for (const off of offs) off();
-      signal?.removeEventListener('abort', onAbort);
-    }
+    return throttled(TICK_MS, join, read, signal);
   }
 }

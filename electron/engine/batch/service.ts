@@ -74,7 +74,7 @@ export class BatchService {
   readonly #deps: BatchServiceDeps;
   readonly #store: RunStore;
   readonly #passes = new Map<string, BatchPass>();
-  readonly #watchers = new RunWatchers();
+  readonly #watchers = new RunWatchers((id) => this.#passes.get(id)?.state);
   /** Runs and names that are being started, resumed or removed. */
   readonly #busy = new Set<string>();
   /** Runs that are not whole yet, or no more. */
@@ -247,11 +247,11 @@ export class BatchService {
     return this.#store.prompts.page(input.id, rollouts, input);
   }
 
-  /** The state of everything, then what changes, at most 4 times a second, also over pauses and resumes; ends when the run is removed. */
+  /** The state of everything, then what changes, at most 4 times a second (a new state of the run at once), also over pauses and resumes; ends when the run is removed. */
   watch(id: string, signal?: AbortSignal): AsyncGenerator<RunEvent> {
     this.#run(id);
     const active = () => this.#passes.get(id)?.active ?? [];
-    return this.#watchers.watch<RunEvent>(
+    return this.#watchers.watch(
       id,
       () => ({ type: 'snapshot', run: this.get(id), codes: stateCodes(this.#states(id)), active: active() }),
       (changed) => ({ type: 'progress', run: this.get(id), changed, active: active() }),

@@ -105,7 +105,7 @@ export class BackgroundSessions {
     return this.#rooms.peek(id);
   }
 
-  /** Ids of sessions that changed, whatever they are, at most 4 times a second. */
+  /** Ids of sessions that changed, whatever they are, none at first, at most 4 times a second. */
   changes(signal?: AbortSignal): AsyncGenerator<string[]> {
     return this.#rooms.feed.changes(signal);
   }

@@ -52,6 +52,7 @@ export class ChatService {
 
   async *changes(signal?: AbortSignal): AsyncGenerator<{ changed: SessionSummary[]; removed: string[] }> {
     for await (const ids of this.#rooms.feed.changes(signal)) {
+      if (ids.length === 0) continue;
       const rows = ids.map((id) => ({ id, row: this.#rooms.store.row(id) }));
       const there = rows.flatMap(({ row }) => (row && row.deleted_at === null && row.used && row.background === 0 ? [row] : []));
       const shown = new Set(there.map((row) => row.id));

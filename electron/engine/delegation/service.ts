@@ -3,13 +3,13 @@ import type { z } from 'zod';
 import type { Delegation, delegationsContract } from '#shared/contract/delegations.ts';
 import type { Message } from '#shared/trajectory.ts';
 import type { ChatExtension } from '../chat/extensions.ts';
+import { Feed } from '../feed.ts';
 import { resultText, ToolError } from '../tools/define.ts';
 import type { ToolContext } from '../tools/types.ts';
 import { workChild } from './child.ts';
 import type { DelegationDeps } from './deps.ts';
 import { Delivery } from './delivery.ts';
 import { DelegationError } from './errors.ts';
-import { DelegationFeed } from './feed.ts';
 import { Place } from './place.ts';
 import { type Parent, planChildren, type PlannedChild } from './plan.ts';
 import { endLost } from './recover.ts';
@@ -24,6 +24,9 @@ type Contract = typeof delegationsContract;
 type Input<K extends keyof Contract> = NonNullable<Contract[K]['~orpc']['inputSchema']> extends z.ZodType<infer T> ? T : never;
 type Nothing = Record<never, never>;
 type Answer = Record<string, unknown>;
+
+/** At most so often is a watcher told. */
+const TOLD_EVERY_MS = 250;
 
 /** A child that has not ended. */
 interface LiveChild {
@@ -41,7 +44,7 @@ export class DelegationService {
   readonly #deps: DelegationDeps;
   readonly #store: DelegationStore;
   readonly #slots: Slots;
-  readonly #feed = new DelegationFeed();
+  readonly #feed = new Feed<DelegationRecord>(TOLD_EVERY_MS);
   readonly #delivery: Delivery;
   readonly #live = new Map<string, LiveChild>();
   /** Calls whose children have not all ended, and sandboxes that are being closed. */
@@ -77,8 +80,8 @@ export class DelegationService {
 
   async *watch({ sessionId, trajectoryId }: Input<'watch'>, signal?: AbortSignal): AsyncGenerator<{ items: Delegation[] }> {
     if (sessionId === undefined && trajectoryId === undefined) throw new DelegationError('invalid', 'Say whose delegations: of a session or of a trajectory.');
-    const concerns = (of: { sessionId: string | null; trajectoryId: string }): boolean => (sessionId === undefined || of.sessionId === sessionId) && (trajectoryId === undefined || of.trajectoryId === trajectoryId);
-    yield* this.#feed.watch(concerns, () => ({ items: this.#view(this.#store.list({ sessionId, trajectoryId })) }), signal);
+    const concerns = (of: DelegationRecord): boolean => (sessionId === undefined || of.sessionId === sessionId) && (trajectoryId === undefined || of.trajectoryId === trajectoryId);
+    yield* this.#feed.watch(() => ({ items: this.#view(this.#store.list({ sessionId, trajectoryId })) }), { concerns, signal });
   }
 
   get({ id }: Input<'get'>): Delegation {

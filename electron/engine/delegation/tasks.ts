@@ -58,24 +58,11 @@ export class TaskService {
   }
 
   async *watch(signal?: AbortSignal): AsyncGenerator<{ items: Task[] }> {
-    const { background } = this.#deps.chats;
-    // listening before the first look, so that nothing falls between the two
-    const changes = background.changes(signal);
-    let next = changes.next();
-    try {
-      let items = this.#list();
+    let items: Task[] | null = null;
+    for await (const ids of this.#deps.chats.background.changes(signal)) {
+      if (items !== null && !items.some(({ id }) => ids.includes(id)) && !this.#anyOf(ids)) continue;
+      items = this.#list();
       yield { items };
-      for (;;) {
-        const { done, value } = await next;
-        if (done) return;
-        next = changes.next();
-        const shown = new Set(items.map((task) => task.id));
-        if (!value.some((id) => shown.has(id)) && !this.#anyOf(value)) continue;
-        items = this.#list();
-        yield { items };
-      }
-    } finally {
-      void changes.return(undefined);
     }
   }
 

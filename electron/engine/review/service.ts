@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Review, ReviewSettings, reviewsContract } from '#shared/contract/reviews.ts';
 import type { ChatExtension } from '../chat/extensions.ts';
-import { SessionFeed } from '../chat/feed.ts';
+import { Feed } from '../feed.ts';
 import { sqlFor } from '../store/database.ts';
 import { pausedBecause } from './caps.ts';
 import { NudgeCounters } from './counters.ts';
@@ -17,6 +17,9 @@ import { changesOf, settingsOf } from './settings.ts';
 import { sourceNow } from './snapshot.ts';
 import { type ReviewRecord, ReviewStore } from './store.ts';
 
+/** At most so often is a watcher told. */
+const TOLD_EVERY_MS = 250;
+
 type Contract = typeof reviewsContract;
 type Input<K extends keyof Contract> = NonNullable<Contract[K]['~orpc']['inputSchema']> extends z.ZodType<infer T> ? T : never;
 
@@ -28,7 +31,7 @@ export class ReviewService {
   readonly #schedule: ReviewSchedule;
   readonly #ends: SessionEnds;
   readonly #decisions: Decisions;
-  readonly #feed = new SessionFeed();
+  readonly #feed = new Feed<string>(TOLD_EVERY_MS);
   #deciding: Promise<unknown> = Promise.resolve();
 
   constructor(deps: ReviewDeps) {
@@ -114,21 +117,9 @@ export class ReviewService {
     return this.settings();
   }
 
-  async *changes(signal?: AbortSignal): AsyncGenerator<{ changed: string[]; waiting: number; running: number }> {
-    const left = new AbortController();
-    const changes = this.#feed.changes(signal ? AbortSignal.any([signal, left.signal]) : left.signal);
-    try {
-      // watched before the first state is told, so that nothing falls between the two
-      let next = changes.next();
-      yield { changed: [], ...this.counts() };
-      for (let tick = await next; !tick.done; tick = await next) {
-        next = changes.next();
-        yield { changed: tick.value, ...this.counts() };
-      }
-    } finally {
-      // ends what is waited for
-      left.abort();
-    }
+  /** None at first, then which reviews changed, at most 4 times a second. */
+  changes(signal?: AbortSignal): AsyncGenerator<{ changed: string[]; waiting: number; running: number }> {
+    return this.#feed.watch((changed) => ({ changed, ...this.counts() }), { signal });
   }
 
   /** For the status line. */

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { skillsContract, SkillDetail, SkillSummary } from '#shared/contract/skills.ts';
+import { throttled } from '../feed.ts';
 import type { Draft } from './changer.ts';
 import { SkillError } from './errors.ts';
 import { parseSkill, withName } from './frontmatter.ts';
@@ -183,30 +183,8 @@ export class SkillService {
   }
 
   /** The number of changes so far, then again whenever there were more. */
-  async *changes(signal?: AbortSignal): AsyncGenerator<{ generation: number }> {
-    let wake = (): void => undefined;
-    const stop = this.#library.onChange(() => wake());
-    const onAbort = (): void => wake();
-    signal?.addEventListener('abort', onAbort);
-    try {
-      let told = -1;
-      while (!signal?.aborted) {
-        const { generation } = this.#library;
-        if (generation === told) {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-            if (signal?.aborted || this.#library.generation !== told) resolve();
-          });
-          continue;
-        }
-        told = generation;
-        yield { generation };
-        await sleep(TICK_MS, undefined, { signal }).catch(() => undefined);
-      }
-    } finally {
-      stop();
-      signal?.removeEventListener('abort', onAbort);
-    }
+  changes(signal?: AbortSignal): AsyncGenerator<{ generation: number }> {
+    return throttled(TICK_MS, (tell) => this.#library.onChange(tell), () => ({ generation: this.#library.generation }), signal);
   }
 
   /** A person's change; `plan` answers null when there is nothing to do. */

@@ -5,6 +5,7 @@ import type { Price } from '#shared/contract/spend.ts';
 import { MAX_TRIAL_PROMPTS, type Trial, type TrialEstimate, type TrialPrompt, type TrialSpec } from '#shared/contract/trials.ts';
 import { parseScoreRules } from '#shared/scoring.ts';
 import { inspectDataset, readDataset } from '../../batch/dataset.ts';
+import { Feed } from '../../feed.ts';
 import { bubblewrapMissing } from '../../sandbox/bubblewrap.ts';
 import { removeFolder } from '../../sandbox/remove.ts';
 import { sqlFor } from '../../store/database.ts';
@@ -34,7 +35,7 @@ export class TrialService {
   readonly #deps: TrialDeps;
   readonly #store: TrialStore;
   readonly #running = new Map<string, TrialRun>();
-  readonly #watchers = new Map<string, Set<() => void>>();
+  readonly #feed = new Feed<string>(PROGRESS_MS);
 
   constructor(deps: TrialDeps) {
     this.#deps = deps;
@@ -101,30 +102,11 @@ export class TrialService {
     return { items: await Promise.all(this.#store.of(skillId).map((trial) => this.#view(trial))) };
   }
 
+  /** The trial now and as it changes, until it no longer runs. */
   async *watch(id: string, signal?: AbortSignal): AsyncGenerator<Trial> {
-    let dirty = false;
-    let wake = Promise.withResolvers<void>();
-    const told = (): void => {
-      dirty = true;
-      wake.resolve();
-    };
-    const watchers = this.#watchers.get(id) ?? new Set();
-    this.#watchers.set(id, watchers.add(told));
-    signal?.addEventListener('abort', told, { once: true });
-    try {
-      for (;;) {
-        dirty = false;
-        const trial = await this.#get(id);
-        yield trial;
-        if (trial.state !== 'running' || signal?.aborted) return;
-        await new Promise((done) => setTimeout(done, PROGRESS_MS));
-        if (!dirty) await wake.promise;
-        wake = Promise.withResolvers<void>();
-      }
-    } finally {
-      signal?.removeEventListener('abort', told);
-      watchers.delete(told);
-      if (watchers.size === 0) this.#watchers.delete(id);
+    for await (const trial of this.#feed.watch(() => this.#get(id), { concerns: (changed) => changed === id, signal })) {
+      yield trial;
+      if (trial.state !== 'running') return;
     }
   }
 
@@ -193,9 +175,7 @@ export class TrialService {
 
   #run(id: string): Promise<Trial> {
     const place = join(this.#deps.folder, id);
-    const run = new TrialRun(this.#record(id), this.#store, this.#deps, place, () => {
-      for (const told of this.#watchers.get(id) ?? []) told();
-    });
+    const run = new TrialRun(this.#record(id), this.#store, this.#deps, place, () => this.#feed.changed(id));
     this.#running.set(id, run);
     void run.ended.finally(() => {
       if (this.#running.get(id) === run) this.#running.delete(id);
