@@ -65,7 +65,9 @@ test('简体中文 changes every text of every screen', async ({ page, mode, hom
   for (const [hash, title] of [['#/skills', '技能'], ['#/memory', '记忆'], ['#/reviews', '复盘']] as const) {
     await page.goto(`${mode.address}${hash}`);
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(title);
-    await expectChinese(page, hash, `${data} MEMORY.md USER.md SKILL.md Claude Code OpenClaw`);
+    // what stands there until the data is in holds no words
+    await expect(page.getByRole('main').locator('.animate-pulse')).toHaveCount(0);
+    await expectChinese(page, hash, `${data} ${home}/memories ${home}/skills MEMORY.md USER.md SKILL.md Claude Code OpenClaw`);
   }
   await page.goto(`${mode.address}#/batch/distributions`);
   await expect(page.getByRole('main')).toContainText('所有工具集，始终提供。');
