@@ -57,6 +57,7 @@ const READS = new Set([
   'trials.list',
   'memory.get',
   'memory.history',
+  'memory.settings',
   'reviews.list',
   'reviews.get',
   'reviews.settings',

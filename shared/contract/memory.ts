@@ -73,6 +73,20 @@ export const memoryChangeSchema = z.object({
 });
 export type MemoryChange = z.infer<typeof memoryChangeSchema>;
 
+export const MEMORY_LIMIT_CHARS = { min: 200, max: 100_000 } as const;
+export const MAX_REFRESH_MINUTES = 100_000;
+const limit = z.number().int().min(MEMORY_LIMIT_CHARS.min).max(MEMORY_LIMIT_CHARS.max);
+/** `memory:` of config.yaml; the interval of reviews is in `reviewSettingsSchema`. */
+export const memorySettingsSchema = z.object({
+  enabled: z.boolean(),
+  /** Characters (code points) of MEMORY.md and of USER.md. */
+  memoryLimit: limit,
+  userLimit: limit,
+  /** Time at rest after which a chat goes on with the memory as it is then; 0: never. */
+  refreshIdleMinutes: z.number().int().min(0).max(MAX_REFRESH_MINUTES),
+});
+export type MemorySettings = z.infer<typeof memorySettingsSchema>;
+
 export const memoryContract = {
   /** `enabled`: memory.enabled of config.yaml. */
   get: base.output(z.object({ enabled: z.boolean(), stores: z.array(memoryStoreSchema) })),
@@ -81,6 +95,8 @@ export const memoryContract = {
   history: base.input(z.object({ target: memoryTargetSchema.optional(), limit: z.number().int().min(1).max(200).default(50) })).output(z.object({ items: z.array(memoryChangeSchema) })),
   /** Takes back what a change did, and nothing else; CONFLICT when later changes stand in the way. */
   undo: base.input(z.object({ changeId: z.number().int() })).output(memoryStoreSchema),
+  settings: base.output(memorySettingsSchema),
+  configure: base.input(memorySettingsSchema.partial()).output(memorySettingsSchema),
   /** Ticks (at most 4 a second) when a file changed, also by another program. */
   changes: base.output(eventIterator(z.object({ generation: z.number().int() }))),
 };

@@ -63,6 +63,8 @@ export const reviewSchema = z.object({
 });
 export type Review = z.infer<typeof reviewSchema>;
 
+/** Tools that a review may have besides memory, skills and reading files; none of them changes anything. */
+export const REVIEW_EXTRA_TOOLS = ['session_search', 'web_search', 'web_extract'] as const;
 export const APPLY_MODES = ['at_once', 'ask'] as const;
 export const reviewSettingsSchema = z.object({
   enabled: z.boolean(),
@@ -78,6 +80,7 @@ export const reviewSettingsSchema = z.object({
   dayUsd: z.number().positive().nullable(),
   /** Most reviews of a day; manual ones are not counted. */
   dayReviews: z.number().int().min(1).max(10_000),
+  extraTools: z.array(z.enum(REVIEW_EXTRA_TOOLS)),
   apply: z.record(proposalKindSchema, z.enum(APPLY_MODES)),
 });
 export type ReviewSettings = z.infer<typeof reviewSettingsSchema>;

@@ -1,4 +1,6 @@
 import { ORPCError } from '@orpc/server';
+import { ConfigError } from '../store/config.ts';
+import { HomeError } from '../store/home.ts';
 
 const CODES: Record<string, 'NOT_FOUND' | 'INVALID' | 'CONFLICT' | 'UNAVAILABLE'> = {
   not_found: 'NOT_FOUND',
@@ -10,11 +12,13 @@ const CODES: Record<string, 'NOT_FOUND' | 'INVALID' | 'CONFLICT' | 'UNAVAILABLE'
 };
 
 /**
- * The contract's error for an expected failure of a service: an Error with a `code` of those above, and perhaps the `field` at fault.
+ * The contract's error for an expected failure of a service: an Error with a `code` of those above, and perhaps the `field` at fault; or a
+ * file of the home that cannot be written.
  * Anything else is unexpected and goes on as it is.
  */
 export function toContractError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ORPCError) return error;
+  if (error instanceof ConfigError || error instanceof HomeError) return new ORPCError('UNAVAILABLE', { defined: true, message: error.message });
   const code = CODES[String((error as { code?: unknown }).code ?? '').toLowerCase()];
   if (!code) return error;
   const field = (error as { field?: string }).field;

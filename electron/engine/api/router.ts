@@ -195,6 +195,8 @@ export function createRouter(s: EngineServices) {
       get: api.memory.get.handler(() => s.memory.get()),
       apply: api.memory.apply.handler(({ input }) => s.memory.applyByPerson(input)),
       history: api.memory.history.handler(({ input }) => s.memory.history(input)),
+      settings: api.memory.settings.handler(() => s.memory.settings()),
+      configure: api.memory.configure.handler(({ input }) => s.memory.configure(input)),
       undo: api.memory.undo.handler(({ input }) => s.memory.undo(input.changeId)),
       changes: api.memory.changes.handler(({ signal }) => guarded(s.memory.changes(signal))),
     },

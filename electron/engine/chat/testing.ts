@@ -36,7 +36,7 @@ export function testHome(): { home: string; remove(): void } {
 export type ChatGround = Awaited<ReturnType<typeof openChats>>;
 
 /** A chat service on a real store in `home`, as the engine starts it, with the provider `fake` at `baseUrl`. */
-export async function openChats(home: string, baseUrl: string, options: { now?: () => number; config?: (file: ConfigFile) => void; sleep?: Sleep; extend?: (parts: ChatDeps & { chats: () => ChatService }) => readonly ChatExtension[] } = {}) {
+export async function openChats(home: string, baseUrl: string, options: { now?: () => number; config?: (file: ConfigFile) => void; sleep?: Sleep; extend?: (parts: ChatDeps & { config: ConfigFile; chats: () => ChatService }) => readonly ChatExtension[] } = {}) {
   const now = options.now ?? Date.now;
   const paths = ensureHome(home);
   const errors: string[] = [];
@@ -55,7 +55,7 @@ export async function openChats(home: string, baseUrl: string, options: { now?: 
   const approvals = new Approvals({ config });
   const checkpoints = new Checkpoints({ db: store.db, folder: join(home, 'checkpoints'), now, log });
   const parts: ChatDeps = { db: store.db, readers: store.readers, hub, now, log, home: paths, config, models, spend, approvals, checkpoints };
-  const extensions = options.extend?.({ ...parts, chats: () => chats }) ?? [];
+  const extensions = options.extend?.({ ...parts, config, chats: () => chats }) ?? [];
   const chats: ChatService = new ChatService({ ...parts, extensions });
   await chats.recover();
   return {

@@ -1,5 +1,6 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { memorySettingsSchema } from '#shared/contract/memory.ts';
 import { sqlFor } from '../store/database.ts';
 import { record, user } from '../trajectories/testing.ts';
 import { type MemoryGround, openMemory } from './testing.ts';
@@ -75,6 +76,18 @@ describe('changes', () => {
     await t.add('memory', 'a'.repeat(190));
     await t.files.apply('memory', [add('b'.repeat(180)), remove('aaa')], { author: 'agent' });
     expect(t.texts('memory')).toEqual(['b'.repeat(180)]);
+  });
+
+  test('settings are read from where they are written, hold at once, and a value that cannot be is refused by the contract', async () => {
+    // Bug: a limit that is set in the page holds after a restart only, or is written to another key; half of a change is saved.
+    expect(memorySettingsSchema.parse(t.files.settings())).toEqual({ enabled: true, memoryLimit: 2_200, userLimit: 1_375, refreshIdleMinutes: 60 });
+    const wanted = { enabled: false, memoryLimit: 200, userLimit: 300, refreshIdleMinutes: 0 };
+    expect(t.files.configure(wanted)).toEqual(wanted);
+    expect(t.config.read()).toMatchObject({ problems: [], memory: { enabled: false, memory_char_limit: 200, user_char_limit: 300, refresh_idle_minutes: 0, nudge_interval: 10 } });
+    expect([t.files.read('memory').limit, t.files.read('user').limit]).toEqual([200, 300]);
+    expect(t.files.configure({ enabled: true })).toEqual({ ...wanted, enabled: true });
+    await expect(t.add('memory', 'a'.repeat(201))).rejects.toThrow(/200/);
+    for (const wrong of [{ memoryLimit: 199 }, { userLimit: 100_001 }, { refreshIdleMinutes: -1 }, { memoryLimit: 1.5 }]) expect(memorySettingsSchema.partial().safeParse(wrong).success).toBe(false);
   });
 
   test('a repeated text is no second entry, also when a replacement makes it one', async () => {

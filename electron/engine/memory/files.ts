@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { MEMORY_TARGETS, type MemoryChange, type MemoryEntry, type MemoryOperation, type MemoryStore, type MemoryTarget } from '#shared/contract/memory.ts';
+import { MEMORY_TARGETS, type MemoryChange, type MemoryEntry, type MemoryOperation, type MemorySettings, type MemoryStore, type MemoryTarget } from '#shared/contract/memory.ts';
 import type { Author } from '#shared/contract/skills.ts';
 import type { ChatExtension } from '../chat/extensions.ts';
 import type { ConfigFile } from '../store/config.ts';
@@ -15,6 +15,7 @@ import { placeEntries, renderBlock } from './render.ts';
 import { memoryInChats } from './extension.ts';
 import { type ChangedBy, MemoryRecords } from './records.ts';
 import { scanEntry } from './scan.ts';
+import { changesOf, settingsOf } from './settings.ts';
 import { countChars, entryId, joinEntries, splitEntries } from './text.ts';
 import { undoChange } from './undo.ts';
 
@@ -24,7 +25,7 @@ export interface MemoryDeps {
   db: Database;
   /** Where MEMORY.md and USER.md are; absolute. */
   folder: string;
-  config: Pick<ConfigFile, 'read'>;
+  config: Pick<ConfigFile, 'read' | 'change'>;
   now: () => number;
   log: Logger;
 }
@@ -69,6 +70,16 @@ export class MemoryFiles {
 
   get(): { enabled: boolean; stores: MemoryStore[] } {
     return { enabled: this.enabled, stores: MEMORY_TARGETS.map((target) => this.read(target)) };
+  }
+
+  settings(): MemorySettings {
+    return settingsOf(this.#deps.config.read());
+  }
+
+  /** Throws ConfigError or HomeError when config.yaml cannot be written. */
+  configure(chosen: { [K in keyof MemorySettings]?: MemorySettings[K] | undefined }): MemorySettings {
+    this.#deps.config.change(changesOf(chosen));
+    return this.settings();
   }
 
   /** Never throws: a file that cannot be used says why. */

@@ -13,6 +13,7 @@ export function settingsOf({ review, skills, memory }: Pick<ConfigValues, 'revie
     maxIterations: review.max_iterations,
     dayUsd: review.day_usd ?? null,
     dayReviews: review.day_reviews,
+    extraTools: review.extra_tools,
     apply: Object.fromEntries(PROPOSAL_KINDS.map((kind) => [kind, review.apply_at_once.includes(kind) ? 'at_once' : 'ask'])) as ReviewSettings['apply'],
   };
 }
@@ -26,6 +27,7 @@ const KEYS = {
   maxIterations: ['review', 'max_iterations'],
   dayUsd: ['review', 'day_usd'],
   dayReviews: ['review', 'day_reviews'],
+  extraTools: ['review', 'extra_tools'],
 } as const satisfies Partial<Record<keyof ReviewSettings, readonly [string, string]>>;
 
 /** The changes of config.yaml for what was chosen; null takes a value out. Throws ReviewError invalid for a model that is no route. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { SANDBOX_KINDS } from '#shared/contract/chats.ts';
+import { MAX_REFRESH_MINUTES, MEMORY_LIMIT_CHARS } from '#shared/contract/memory.ts';
 import { REASONING_EFFORTS } from '#shared/contract/runs.ts';
-import { PROPOSAL_KINDS } from '#shared/contract/reviews.ts';
+import { PROPOSAL_KINDS, REVIEW_EXTRA_TOOLS } from '#shared/contract/reviews.ts';
 import { LANGUAGES, THEMES } from '#shared/contract/settings.ts';
 import { SEARCH_SERVICES } from '#shared/contract/tools.ts';
 
@@ -116,10 +117,10 @@ export const skillsSchema = z.object({
 export const memorySchema = z.object({
   enabled: yesNo.default(true),
   nudge_interval: whole(0, 10_000).default(10),
-  memory_char_limit: whole(200, 100_000).default(2_200),
-  user_char_limit: whole(200, 100_000).default(1_375),
+  memory_char_limit: whole(MEMORY_LIMIT_CHARS.min, MEMORY_LIMIT_CHARS.max).default(2_200),
+  user_char_limit: whole(MEMORY_LIMIT_CHARS.min, MEMORY_LIMIT_CHARS.max).default(1_375),
   /** Idle time after which a session goes on with the memory as it is then; 0: never. */
-  refresh_idle_minutes: whole(0, 100_000).default(60),
+  refresh_idle_minutes: whole(0, MAX_REFRESH_MINUTES).default(60),
 });
 
 /** `review:` */
@@ -132,7 +133,7 @@ export const reviewSchema = z.object({
   day_usd: usd.optional(),
   day_reviews: whole(1, 10_000).default(40),
   /** Tools that a review may use besides memory, skills and reading files; none of them changes anything. */
-  extra_tools: z.array(oneOf(['session_search', 'web_search', 'web_extract']), { error: 'must be a list of tools' }).default([]),
+  extra_tools: z.array(oneOf(REVIEW_EXTRA_TOOLS), { error: 'must be a list of tools' }).default([]),
   /** Kinds of proposals that are applied at once; the others wait for a person. */
   apply_at_once: z.array(oneOf(PROPOSAL_KINDS), { error: 'must be a list of kinds of proposals' }).default(['memory_add', 'skill_new']),
 });

@@ -64,7 +64,7 @@ export function StoreSection({
         )}
         {over > 0 && (
           <Banner tone="warn" title={t('over', { count: over, shown: f.exact(over) })}>
-            {t('overHint', { key: `memory.${store.target}_char_limit` })}
+            {t('overHint')}
           </Banner>
         )}
         {blocked > 0 && (

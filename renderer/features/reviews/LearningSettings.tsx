@@ -1,12 +1,14 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { PROPOSAL_KINDS, type ReviewSettings } from '#shared/contract/reviews.ts';
+import { PROPOSAL_KINDS, REVIEW_EXTRA_TOOLS, type ReviewSettings } from '#shared/contract/reviews.ts';
 import { useClient, useLoad } from '../../lib/engine-context.tsx';
 import { useErrorText } from '../../lib/errors.ts';
+import { Checkbox } from '../../ui/Checkbox.tsx';
 import { ErrorState, Skeleton } from '../../ui/Feedback.tsx';
 import { Segmented } from '../../ui/Select.tsx';
 import { Switch } from '../../ui/Switch.tsx';
 import { useToasts } from '../../ui/Toasts.tsx';
+import { MemorySettings } from '../memory/MemorySettings.tsx';
 import { SavedText } from '../settings/SavedText.tsx';
 import { SettingRow, SettingsSection } from '../settings/SettingRow.tsx';
 import { amountText, parseAmount } from '../settings/spend/amount.ts';
@@ -21,7 +23,7 @@ const NUMBERS: readonly (readonly [name: Numbers, min: number, max: number])[] =
 
 /** When agents look back at what they did, what that may cost, and what of it is kept without asking. Changes are saved as they are made. */
 export function LearningSettings(): ReactNode {
-  const { t } = useTranslation('reviews');
+  const { t } = useTranslation(['reviews', 'memory']);
   const client = useClient();
   const toast = useToasts();
   const errorText = useErrorText();
@@ -60,6 +62,13 @@ export function LearningSettings(): ReactNode {
             <SettingRow label={t('settings.dayUsd')} hint={t('settings.dayUsdHint')}>
               <SavedText label={t('settings.dayUsd')} value={amountText(s.dayUsd)} kind="amount" placeholder={t('settings.none')} onSave={saveCap} />
             </SettingRow>
+            <SettingRow label={t('settings.extraTools')} hint={t('settings.extraToolsHint')}>
+              <span role="group" aria-label={t('settings.extraTools')} className="flex flex-wrap gap-x-4">
+                {REVIEW_EXTRA_TOOLS.map((tool) => (
+                  <Checkbox key={tool} label={t(`settings.extraTool.${tool}`)} checked={s.extraTools.includes(tool)} onChange={(on) => update({ extraTools: REVIEW_EXTRA_TOOLS.filter((one) => (one === tool ? on : s.extraTools.includes(one))) })} />
+                ))}
+              </span>
+            </SettingRow>
           </div>
           <h3 className="mt-3 mb-1.5 text-sm font-medium">{t('settings.keep')}</h3>
           <div className="rounded-l border border-line bg-raised">
@@ -80,6 +89,8 @@ export function LearningSettings(): ReactNode {
       ) : (
         <Skeleton className="h-96 rounded-l" />
       )}
+      <h3 className="mt-3 mb-1.5 text-sm font-medium">{t('memory:settings.title')}</h3>
+      <MemorySettings />
     </SettingsSection>
   );
 }
