@@ -217,6 +217,6 @@ export const chatsContract = {
   checkpoints: base.input(id).output(z.object({ items: z.array(checkpointSchema) })),
   /** What going back would change, as a unified diff from now to then. */
   checkpointDiff: base.input(id.extend({ checkpointId: z.string() })).output(z.object({ diff: z.string(), truncated: z.boolean(), files: z.array(z.object({ path: z.string(), change: z.enum(['added', 'removed', 'changed']) })) })),
-  /** Goes back; what was there becomes a checkpoint itself. */
+  /** Goes back; what was there becomes a checkpoint itself. CONFLICT while the agent or sub-agents of the chat work. */
   rollback: base.input(id.extend({ checkpointId: z.string() })).output(z.object({ undoId: z.string(), files: z.number().int() })),
 };

@@ -105,6 +105,58 @@ test('in the background: the chat goes on, the call says that they report later,
   await expect(sessions(page).getByRole('img', { name: /sub-agents? at work/ })).toBeHidden();
 });
 
+// Bug: a key or a slip archives a chat, and the work of its sub-agents is gone without a word.
+test('leaving a chat whose sub-agents work asks first, says how many, and goes by keys; without any there is no question', async ({ chat: page, fake, mode }) => {
+  scriptAgents(fake, { 'paint the fence': hangAfter(0), 'feed the cat': hangAfter(0) }, { after: 'They are at work.', background: true });
+  await sendMessage(page, 'split it up');
+  await expect(conversation(page).getByText('They are at work.').first()).toBeVisible();
+  const row = sessions(page).getByRole('link', { name: /split it up/ });
+  await expect(row.getByRole('img', { name: '2 sub-agents at work' })).toBeVisible();
+  const client = await mode.client();
+  const [chat] = (await client.chats.list({ limit: 1 })).items;
+
+  await row.focus();
+  await page.keyboard.press('e');
+  const question = page.getByRole('dialog', { name: 'Archive “split it up”?' });
+  await expect(question).toContainText('2 sub-agents still work for this chat. They are stopped, and what they have found is lost.');
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await expectAccessible(page, 'the question before sub-agents are stopped');
+  await page.keyboard.press('Escape');
+  await expect(question).toBeHidden();
+  await expect(row).toBeFocused();
+  expect((await client.chats.get({ id: chat!.id })).session).toMatchObject({ archived: false, agents: 2 });
+
+  // one has ended since: the question tells of those that are at work now
+  await agent(page, 'feed the cat').getByRole('button', { name: /^Stop/ }).click();
+  await expect(agents(page)).toContainText('1 of 2 ended');
+  await sendMessage(page, '/archive');
+  await expect(question).toContainText('A sub-agent still works for this chat.');
+  await page.keyboard.press('Escape');
+  await expect(question).toBeHidden();
+  await expect(page).toHaveURL(new RegExp(`#/chat/${chat!.id}$`));
+
+  await row.focus();
+  await page.keyboard.press('Delete');
+  const removal = page.getByRole('dialog', { name: 'Delete “split it up”?' });
+  await expect(removal).toBeVisible();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await expect(removal.getByRole('button', { name: 'Stop and delete' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(row).toBeHidden();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(row).toBeVisible();
+  const items = await first(await client.delegations.watch({ sessionId: chat!.id }));
+  expect(items.items.flatMap(({ children }) => children.map(({ state }) => state))).toEqual(['interrupted', 'interrupted']);
+
+  await row.click();
+  await row.focus();
+  await page.keyboard.press('e');
+  await expect(row).toBeHidden();
+  await expect(page.getByRole('dialog')).toBeHidden();
+});
+
 async function first<T>(stream: AsyncIterable<T>): Promise<T> {
   const iterator = stream[Symbol.asyncIterator]();
   const { value, done } = await iterator.next();

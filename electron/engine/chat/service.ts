@@ -222,6 +222,8 @@ export class ChatService {
     return live.alone(async () => {
       this.#rooms.session(id);
       if (live.turn) throw new ChatError('conflict', 'The agent is working. Stop it before you go back.');
+      const agents = this.#rooms.store.row(id)?.agents ?? 0;
+      if (agents > 0) throw new ChatError('conflict', `${agents === 1 ? 'A sub-agent' : `${agents} sub-agents`} of this chat may be changing files here. Stop ${agents === 1 ? 'it' : 'them'}, or wait until ${agents === 1 ? 'it has' : 'they have'} ended, before you go back.`);
       const done = await this.#rooms.deps.checkpoints.rollback(id, checkpointId).catch(asChatError);
       this.#rooms.feed.changed(id);
       return done;

@@ -14,6 +14,7 @@ import { useToasts } from '../../ui/Toasts.tsx';
 import { useWide } from '../library/use-wide.ts';
 import { ChatBar, ChatTitle } from './ChatBar.tsx';
 import type { ComposerHandle } from './composer/Composer.tsx';
+import { LeaveQuestion } from './list/leave-question.tsx';
 import { SessionList } from './list/SessionList.tsx';
 import { useSessionActions } from './list/use-session-actions.ts';
 import { lastChat, openNewChat, rememberChat } from './new-chat.ts';
@@ -30,7 +31,7 @@ const LIST_PX = 780;
 
 /** @param props.id the open chat, from `/chat/:id`; without one the last open chat, else a new one */
 export function ChatScreen({ id }: { id: string | null }): ReactNode {
-  return id === null ? <WayIn /> : <ChatPlace id={id} />;
+  return id === null ? <WayIn /> : <LeaveQuestion><ChatPlace id={id} /></LeaveQuestion>;
 }
 
 /** `/chat`: where one was, else a new chat. */

@@ -93,9 +93,7 @@ export function useChatCommands(id: string, state: SessionState | null, set: (st
         case 'copy':
           return void asMarkdown().then((text) => navigator.clipboard.writeText(text)).then(() => void toast({ title: t('app:action.copied'), kind: 'good' }), () => void toast({ title: t('app:action.copyFailed'), kind: 'bad' }));
         case 'archive':
-          if (!session) return;
-          actions.archive(session);
-          return navigate('/chat', { replace: true });
+          return session ? actions.archive(session, () => navigate('/chat', { replace: true })) : undefined;
         case 'export':
           return setDialog(/^all$/i.test(args) ? 'exportAll' : 'export');
         case 'usage':

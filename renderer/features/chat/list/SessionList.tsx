@@ -65,14 +65,8 @@ export function SessionList({ openId, onNew, onEnter, onOpenGone }: { openId: st
   const leaving = useMemo<SessionActions>(
     () => ({
       ...actions,
-      archive(session) {
-        newest.current(session.id);
-        actions.archive(session);
-      },
-      remove(session) {
-        newest.current(session.id);
-        actions.remove(session);
-      },
+      archive: (session) => actions.archive(session, () => newest.current(session.id)),
+      remove: (session) => actions.remove(session, () => newest.current(session.id)),
     }),
     [actions],
   );
