@@ -48,7 +48,8 @@ export function Dialog({ open, onClose, title, description, footer, width = 'md'
   return (
     <Base.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Base.Portal>
-        <Base.Backdrop className="fixed inset-0 z-40 bg-shade transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0" />
+        {/* also over a dialog that asks before something: else the two look like one */}
+        <Base.Backdrop forceRender className="fixed inset-0 z-40 bg-shade transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0" />
         <Base.Viewport className="fixed inset-0 z-40 grid justify-items-center overflow-y-auto p-4 pt-[min(12vh,7rem)]" data-cover="">
           <Base.Popup
             ref={popup}

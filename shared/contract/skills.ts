@@ -117,6 +117,10 @@ export type SkillVersion = z.infer<typeof skillVersionSchema>;
 export const skillUseSchema = z.object({ trajectoryId: z.string(), title: z.string(), kind: trajectoryKindSchema, how: z.enum(['view', 'run', 'manage']), count: z.number().int(), at: z.number(), outcome: z.enum(OUTCOMES) });
 export type SkillUse = z.infer<typeof skillUseSchema>;
 
+/** `versionId`: of its deletion. */
+export const trashedSkillSchema = z.object({ skill: z.string(), name: z.string(), description: z.string(), versionId: z.number().int(), deletedAt: z.number(), author: authorSchema });
+export type TrashedSkill = z.infer<typeof trashedSkillSchema>;
+
 const id = z.object({ id: z.string().max(400) });
 const path = z.string().min(1).max(300);
 
@@ -133,9 +137,11 @@ export const skillsContract = {
   save: base.input(id.extend({ path: path.optional(), text: z.string().max(1_048_576), baseHash: z.string().nullable(), reason: z.string().max(300).default('') })).output(skillDetailSchema),
   removeFile: base.input(id.extend({ path })).output(skillDetailSchema),
   move: base.input(id.extend({ name: z.string(), category: z.string().nullable() })).output(skillDetailSchema),
-  /** Into the trash, from where `restore` with the version brings it back. */
+  /** Into the trash, from where `restore` with the version brings it back. It stays there until it is purged. */
   remove: base.input(id).output(z.object({ versionId: z.number().int() })),
-  trash: base.output(z.object({ items: z.array(z.object({ skill: z.string(), name: z.string(), description: z.string(), versionId: z.number().int(), deletedAt: z.number(), author: authorSchema })) })),
+  trash: base.output(z.object({ items: z.array(trashedSkillSchema) })),
+  /** Out of the trash for good, with all files and versions; `versionIds` as `trash` gives them. Those that are no longer there are passed over; `failed` stay. */
+  purge: base.input(z.object({ versionIds: z.array(z.number().int()).min(1).max(100_000) })).output(z.object({ removed: z.number().int(), failed: z.array(z.object({ versionId: z.number().int(), message: z.string() })) })),
   versions: base.input(id).output(z.object({ items: z.array(skillVersionSchema) })),
   /** What a version changed, or (with `to`) what lies between the two. */
   diff: base.input(z.object({ versionId: z.number().int(), against: z.enum(['previous', 'now']).default('previous') })).output(z.object({ files: z.array(changedFileSchema) })),

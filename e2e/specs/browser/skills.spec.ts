@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from '../../drivers/browser-mode.ts';
 import { expectAccessible } from '../../fixtures/axe.ts';
@@ -181,6 +181,43 @@ test('a skill is made, renamed, deleted and brought back', async ({ skills: page
   await expect(openSkillName(page)).toHaveText('git / reading-changes');
   await page.getByRole('tab', { name: 'History' }).click();
   await expect(page.getByRole('list', { name: 'Versions' }).getByText('Created')).toBeVisible();
+});
+
+// Bug: the trash only grows; or one press of a key takes a skill for good.
+test('a skill of the trash, or all of them, is deleted for good after a question', async ({ skills: page, home }) => {
+  for (const name of ['bisect', 'release-notes', 'rebase-cleanup']) {
+    await skillRow(page, name).click();
+    await page.getByRole('button', { name: `Actions for ${name}` }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await expect(skillRow(page, name)).toBeHidden();
+  }
+  const left = (): number => readdirSync(join(home, 'skills/.trash')).length;
+  expect(left()).toBe(3);
+  const way = page.getByRole('button', { name: /^Trash/ });
+  await way.click();
+  const trash = page.getByRole('dialog', { name: 'Trash', exact: true });
+  await trash.getByRole('button', { name: 'Delete bisect for good' }).press('Enter');
+  const question = page.getByRole('dialog', { name: 'Delete “bisect” for good?' });
+  await expect(question).toContainText('This cannot be undone.');
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await expectAccessible(page, 'the question before a skill is deleted for good');
+  // Esc takes back the question alone
+  await page.keyboard.press('Escape');
+  await expect(question).toBeHidden();
+  await expect(trash.getByRole('listitem')).toHaveCount(3);
+  expect(left()).toBe(3);
+  await trash.getByRole('button', { name: 'Delete bisect for good' }).press('Enter');
+  await question.getByRole('button', { name: 'Delete for good' }).press('Enter');
+  await expect(trash.getByRole('listitem')).toHaveCount(2);
+  await expect.poll(left).toBe(2);
+  await trash.getByRole('button', { name: 'Empty the trash' }).press('Enter');
+  await page.getByRole('dialog', { name: 'Delete 2 skills for good?' }).getByRole('button', { name: 'Delete for good' }).press('Enter');
+  await expect(trash.getByText('The trash is empty')).toBeVisible();
+  expect(left()).toBe(0);
+  await expectAccessible(page, 'an empty trash');
+  await page.keyboard.press('Escape');
+  await expect(trash).toBeHidden();
+  await expect(page.getByText('2 skills deleted for good')).toBeVisible();
 });
 
 // Bug: only SKILL.md can be edited; a removed file cannot be had back.

@@ -241,6 +241,7 @@ export function createRouter(s: EngineServices) {
       mark: api.skills.mark.handler(({ input }) => s.skills.mark(input)),
       usage: api.skills.usage.handler(({ input }) => s.skills.usage(input)),
       trash: api.skills.trash.handler(() => s.skills.trash()),
+      purge: api.skills.purge.handler(({ input }) => s.skills.purge(input)),
       changes: api.skills.changes.handler(({ signal }) => guarded(s.skills.changes(signal))),
     },
     spend: {

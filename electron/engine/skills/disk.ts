@@ -7,8 +7,11 @@ import { statOf } from './walk.ts';
 
 /** How changes reach the disk, step by step: what a killed engine is mended from must hold between any two of them. */
 export interface SkillDisk {
-  /** Writes a file whole or not at all; folders are made. */
-  write(path: string, bytes: Buffer): Promise<void>;
+  /**
+   * Writes a file whole or not at all; folders are made.
+   * @param executable whether it can be run afterwards; left out or null: as the file that it replaces, else when it begins with "#!"
+   */
+  write(path: string, bytes: Buffer, executable?: boolean | null): Promise<void>;
   remove(path: string): Promise<void>;
   /** Moves a folder in one step; the folder above the new place is made. */
   move(from: string, to: string): Promise<void>;
@@ -21,12 +24,11 @@ export const TRASH = '.trash';
 /** The disk, for skills below `own` (absolute). */
 export function ownDisk(own: string): SkillDisk {
   return {
-    async write(path, bytes) {
+    async write(path, bytes, executable = null) {
       const staging = join(own, STAGING);
       await makeFolders(staging);
       const part = join(staging, `part-${randomBytes(6).toString('hex')}`);
-      // the mode of what it replaces; a script can be run
-      const mode = (statOf(path)?.mode ?? (bytes.subarray(0, 2).toString('latin1') === '#!' ? 0o755 : 0o644)) & 0o777;
+      const mode = runnable((statOf(path)?.mode ?? (isScript(bytes) ? 0o755 : 0o644)) & 0o777, executable);
       try {
         const file = await open(part, 'wx', mode);
         try {
@@ -49,6 +51,22 @@ export function ownDisk(own: string): SkillDisk {
       await rename(from, to);
     },
   };
+}
+
+export function isScript(bytes: Buffer): boolean {
+  return bytes.subarray(0, 2).toString('latin1') === '#!';
+}
+
+/** Whether its owner can run a file; null where there is none, and on Windows, which does not tell. */
+export function isExecutable(path: string): boolean | null {
+  const stats = process.platform === 'win32' ? null : statOf(path);
+  return stats?.isFile() ? (stats.mode & 0o100) !== 0 : null;
+}
+
+/** Whoever may read it may run it, or nobody. */
+function runnable(mode: number, executable: boolean | null): number {
+  if (executable === null) return mode;
+  return executable ? mode | 0o100 | ((mode & 0o444) >> 2) : mode & ~0o111;
 }
 
 /** Removes folders from `folder` up to, and without, `root`, as long as they are empty. */

@@ -5,19 +5,31 @@ import { textOf } from './guard.ts';
 import { hashOf } from './skill.ts';
 import type { ChangeBy } from './types.ts';
 
-/** Larger files are not kept in versions; the trash has them as long as it is not emptied. */
-const MAX_KEPT_BYTES = 1 << 20;
+/** Larger files are not kept in versions, and so cannot be written as one; the trash has them as long as it is not emptied. */
+export const MAX_KEPT_BYTES = 1 << 20;
 
 export type Action = 'found' | 'create' | 'edit' | 'patch' | 'write_file' | 'remove_file' | 'rename' | 'delete' | 'restore' | 'import' | 'revert';
 
 /** Stands for the content of a file that is too large to be kept. */
 export const NOT_KEPT: Buffer = Buffer.alloc(0);
 
+/** Whether a file could be run, before and after; null where there was none, or where it is not known. */
+export type Executable = readonly [before: boolean | null, after: boolean | null];
+
 /** A file before and after; null where it is not there, NOT_KEPT where its content is not known. */
 export interface Entry {
   path: string;
   before: Buffer | null;
   after: Buffer | null;
+  executable?: Executable;
+}
+
+/** A file as a version knows it. */
+export interface KeptFile {
+  /** Null for one that was too large to be kept. */
+  bytes: Buffer | null;
+  /** Null where it is not known. */
+  executable: boolean | null;
 }
 
 /** As stored in `skill_versions.changes`. */
@@ -28,6 +40,7 @@ export interface StoredChange {
   after: string | null;
   binary?: true;
   kept?: false;
+  executable?: Executable;
 }
 
 export interface Version {
@@ -147,10 +160,10 @@ export class History {
     return row && { author: row.author as Author, createdAt: row.created_at };
   }
 
-  /** The files as they were after a version (of a deletion: before it), by path; null for one that was too large to be kept. */
-  filesAt(version: Version): Map<string, Buffer | null> {
-    if (version.action === 'delete') return new Map(filesOf(version).map((change) => [change.path, contentOf(change, 'before')]));
-    const files = new Map<string, Buffer | null>([...version.tree.keys()].map((path) => [path, null]));
+  /** The files as they were after a version (of a deletion: before it), by path. */
+  filesAt(version: Version): Map<string, KeptFile> {
+    if (version.action === 'delete') return new Map(filesOf(version).map((change) => [change.path, { bytes: contentOf(change, 'before'), executable: change.executable?.[0] ?? null }]));
+    const files = new Map<string, KeptFile>([...version.tree.keys()].map((path) => [path, { bytes: null, executable: null }]));
     const wanted = new Map(version.tree);
     const rows = this.#db.iterate(sqlFor.selectFrom('skill_versions').select('changes').where('skill', '=', version.skill).where('id', '<=', version.id).orderBy('id', 'desc'));
     for (const row of rows) {
@@ -158,7 +171,7 @@ export class History {
         if (change.path === '' || change.after === null || !wanted.has(change.path)) continue;
         const bytes = contentOf(change, 'after');
         if (bytes === null || hashOf(bytes) !== wanted.get(change.path)) continue;
-        files.set(change.path, bytes);
+        files.set(change.path, { bytes, executable: change.executable?.[1] ?? null });
         wanted.delete(change.path);
       }
       if (wanted.size === 0) break;
@@ -179,6 +192,16 @@ export class History {
     if (line) this.#lines.set(to, line);
   }
 
+  /** Nothing is known of the skill any more: no version, no choice, no use. */
+  erase(skill: string): void {
+    this.#db.transaction(() => {
+      this.#db.run(sqlFor.deleteFrom('skill_versions').where('skill', '=', skill));
+      this.#db.run(sqlFor.deleteFrom('skill_marks').where('skill_id', '=', `own/${skill}`));
+      this.#db.run(sqlFor.deleteFrom('skill_uses').where('skill', '=', `own/${skill}`));
+    });
+    this.#lines.delete(skill);
+  }
+
   #follow(skill: string, action: string, author: Author): void {
     const known = this.#lines.get(skill);
     const latest = known?.latest ?? { id: 0, action: action as Action, tree: new Map<string, string>() };
@@ -188,12 +211,13 @@ export class History {
 }
 
 /** A change as it is kept: text as text, everything else in base64. */
-export function storedChange({ path, before, after }: Entry): StoredChange {
+export function storedChange({ path, before, after, executable }: Entry): StoredChange {
+  const runs = executable ? { executable } : {};
   const large = [before, after].some((bytes) => bytes === NOT_KEPT || (bytes !== null && bytes.length > MAX_KEPT_BYTES));
-  if (large) return { path, before: before && '', after: after && '', binary: true, kept: false };
+  if (large) return { path, before: before && '', after: after && '', binary: true, kept: false, ...runs };
   const texts = [before, after].map((bytes) => (bytes === null ? null : textOf(bytes)));
-  if ((before === null || texts[0] !== null) && (after === null || texts[1] !== null)) return { path, before: texts[0]!, after: texts[1]! };
-  return { path, before: before && before.toString('base64'), after: after && after.toString('base64'), binary: true };
+  if ((before === null || texts[0] !== null) && (after === null || texts[1] !== null)) return { path, before: texts[0]!, after: texts[1]!, ...runs };
+  return { path, before: before && before.toString('base64'), after: after && after.toString('base64'), binary: true, ...runs };
 }
 
 /** Null where there was no file, or where it was not kept. */

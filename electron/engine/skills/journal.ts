@@ -2,8 +2,8 @@ import { lstatSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from '../store/types.ts';
-import { clearStaging, removeEmpty, type SkillDisk, STAGING } from './disk.ts';
-import { contentOf, filesOf, type History, movedFolder, type StoredChange, type Version } from './history.ts';
+import { clearStaging, isExecutable, removeEmpty, type SkillDisk, STAGING } from './disk.ts';
+import { contentOf, type Executable, filesOf, type History, movedFolder, type StoredChange, type Version } from './history.ts';
 
 /**
  * Brings the disk to what a version says. Safe to be begun again after a kill at any point: a folder is moved in one step, a new skill is
@@ -31,7 +31,7 @@ export async function applyVersion(disk: SkillDisk, own: string, version: Versio
 /** Puts back what `applyVersion` did, as far as it came. */
 export async function takeBack(disk: SkillDisk, own: string, version: Version): Promise<void> {
   const move = movedFolder(version.changes);
-  const swapped = version.changes.filter(({ path }) => path !== '').map((change): StoredChange => ({ ...change, before: change.after, after: change.before }));
+  const swapped = version.changes.filter(({ path }) => path !== '').map((change): StoredChange => ({ ...change, before: change.after, after: change.before, ...(change.executable ? { executable: [change.executable[1], change.executable[0]] satisfies Executable } : {}) }));
   const folder = join(own, version.skill);
   if (version.action !== 'delete' && isThere(folder)) for (const change of swapped) if (change.kept !== false) await put(disk, join(folder, change.path), change, true);
   if (move && isThere(join(own, move.after)) && !isThere(join(own, move.before))) await disk.move(join(own, move.after), join(own, move.before));
@@ -78,11 +78,13 @@ async function put(disk: SkillDisk, path: string, change: StoredChange, careful:
   const after = contentOf(change, 'after');
   const before = contentOf(change, 'before');
   const now = careful ? await readFile(path).catch(() => null) : null;
-  if (same(now, after)) return;
+  const executable = change.executable?.[1] ?? null;
+  const runs = isExecutable(path);
+  if (same(now, after) && (executable === null || runs === null || runs === executable)) return;
   // somebody else's edit, made while the engine was gone, stays; it becomes a version of its own
-  if (careful && !same(now, before)) return;
+  if (careful && !same(now, before) && !same(now, after)) return;
   if (after === null) await disk.remove(path);
-  else await disk.write(path, after);
+  else await disk.write(path, after, executable);
 }
 
 function same(a: Buffer | null, b: Buffer | null): boolean {

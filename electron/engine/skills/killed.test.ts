@@ -34,7 +34,7 @@ function stopping(disk: SkillDisk, step: number, when: 'before' | 'after', reach
     reached();
     await new Promise(() => undefined);
   };
-  return { write: (path, bytes) => around(() => disk.write(path, bytes)), remove: (path) => around(() => disk.remove(path)), move: (from, to) => around(() => disk.move(from, to)) };
+  return { write: (path, bytes, executable) => around(() => disk.write(path, bytes, executable)), remove: (path) => around(() => disk.remove(path)), move: (from, to) => around(() => disk.move(from, to)) };
 }
 
 type Work = (library: SkillLibrary, name: string) => Promise<unknown>;

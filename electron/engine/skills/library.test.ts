@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ownDisk } from './disk.ts';
@@ -63,6 +63,57 @@ describe('versions', () => {
     expect(t.service.trash().items).toEqual([]);
     expect((await t.service.versions({ id: 'own/tidy' })).items.map((v) => v.action)).toEqual(['restore', 'delete', 'edit', 'create']);
     expect((await t.service.versions({ id: 'own/tidy-two' })).items.map((v) => v.action)).toEqual(['rename', 'create']);
+  });
+
+  it('is removed from the trash for good with its files, versions, choice and use; the others stay, also one of its name', async () => {
+    // Bug: the trash only grows; emptying it takes what was restored meanwhile, or leaves files on the disk for ever.
+    const trash = (): string[] => readdirSync(join(t.home.skills, '.trash'));
+    const rows = (): unknown[] => ['skill_versions', 'skill_marks', 'skill_uses'].map((table) => t.store.db.connection.prepare(`SELECT count(*) n FROM ${table}`).get()).map((row) => (row as { n: number }).n);
+    await create('tidy', AGENT, 'First.');
+    t.library.records.used('own/tidy', 'x', 'view');
+    await t.service.mark({ id: 'own/tidy', enabled: false });
+    const first = await t.service.remove({ id: 'own/tidy' });
+    await create('tidy', AGENT, 'Second.');
+    const second = await t.service.remove({ id: 'own/tidy' });
+    await create('tidy', AGENT, 'Third.');
+    t.put('fruit/SKILL.md', skillText('fruit'));
+    const restored = await t.service.remove({ id: 'own/fruit' });
+    await t.service.restore(restored);
+    expect(trash()).toHaveLength(2);
+    expect(await t.service.purge({ versionIds: [first.versionId, restored.versionId, 999] })).toEqual({ removed: 1, failed: [] });
+    expect(trash()).toHaveLength(1);
+    expect(t.service.trash().items.map(({ versionId }) => versionId)).toEqual([second.versionId]);
+    await expect(t.service.restore(first)).rejects.toMatchObject({ code: 'not_found' });
+    expect((await t.service.versions({ id: 'own/tidy' })).items.map((v) => v.action)).toEqual(['create']);
+    expect(read('tidy/SKILL.md')).toContain('Third.');
+    expect(read('fruit/SKILL.md')).toContain('Do it.');
+    // one whose files another program removed
+    rmSync(join(t.home.skills, 'fruit'), { recursive: true });
+    await t.library.list();
+    const gone = t.service.trash().items.find(({ skill }) => skill === 'fruit')!;
+    expect(await t.service.purge({ versionIds: [second.versionId, gone.versionId] })).toEqual({ removed: 2, failed: [] });
+    expect(rows()).toEqual([1, 0, 0]);
+    expect(trash()).toEqual([]);
+    // and so it is after a restart
+    await t.close({ keep: true });
+    t = await openSkills({ at: t.root });
+    await t.library.list();
+    expect(t.service.trash().items).toEqual([]);
+  });
+
+  it('what the disk does not let go stays in the trash, whole, with the reason', async () => {
+    // Bug: the trash is empty on the screen, and the files are still there.
+    await create('tidy', AGENT, 'Mine.');
+    const { versionId } = await t.service.remove({ id: 'own/tidy' });
+    const trash = join(t.home.skills, '.trash');
+    renameSync(trash, `${trash}-away`);
+    writeFileSync(trash, 'in the way');
+    expect(await t.service.purge({ versionIds: [versionId] })).toEqual({ removed: 0, failed: [{ versionId, message: expect.stringMatching(/"tidy" could not be removed \(ENOTDIR\)/) as string }] });
+    expect(t.service.trash().items).toHaveLength(1);
+    rmSync(trash);
+    renameSync(`${trash}-away`, trash);
+    await t.service.restore({ versionId });
+    expect(read('tidy/SKILL.md')).toContain('Mine.');
   });
 
   it('a rename keeps history, choice and use, and changes nothing of the text but the name', async () => {

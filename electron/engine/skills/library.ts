@@ -17,6 +17,7 @@ import { adoptDraft, changeDraft, restoreDraft, revertDraft } from './plans.ts';
 import { Records } from './records.ts';
 import { fixedRoots, projectRoots, type SkillRoot } from './roots.ts';
 import { detailOf, summariesOf } from './summary.ts';
+import { type Purged, purgeSkills } from './trash.ts';
 import type { ChangeBy, Scope, Shown, SkillDeps, SkillFileBytes } from './types.ts';
 import { statOf } from './walk.ts';
 
@@ -168,6 +169,16 @@ export class SkillLibrary {
   /** Brings a skill to what it was after a version (a deletion: before it). */
   restore(versionId: number, by: ChangeBy): Promise<Committed> {
     return this.alone(() => this.commit(restoreDraft(this, versionId), by));
+  }
+
+  /** Removes skills of the trash for good, by the versions of their deletions. */
+  purge(versionIds: readonly number[]): Promise<Purged> {
+    return this.alone(async () => {
+      const purged = await purgeSkills(this.history, this.own.folder, versionIds);
+      this.records.forget();
+      this.#changed();
+      return purged;
+    });
   }
 
   /** The skills that an agent with these tools in this workspace is offered, as a block of its system prompt; null when there are none. */

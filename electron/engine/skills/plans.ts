@@ -7,7 +7,8 @@ import { checkMain, editOf } from './edits.ts';
 import { SkillError } from './errors.ts';
 import { parseSkill } from './frontmatter.ts';
 import { mostScanned, scanFiles, type ScannedFile } from './guard.ts';
-import { contentOf, type Entry, filesOf, type History, movedFolder, type Version } from './history.ts';
+import { contentOf, type Entry, filesOf, type History, type KeptFile, movedFolder, type Version } from './history.ts';
+import { isExecutable } from './disk.ts';
 import { isThere } from './journal.ts';
 import { metaOf } from './meta.ts';
 import { filePath, folderOf, MAIN_FILE } from './names.ts';
@@ -135,13 +136,14 @@ export function findOwn(all: readonly Shown[], asked: string, category?: string)
 export function adoptDraft(library: PlanGround, { name, category, files, replace }: { name: string; category: string | null; files: readonly SkillFileBytes[]; replace?: boolean }, author: Author): Draft {
   const all = library.shown({}, { named: name });
   const skill = folderOf(name, category);
-  const then = new Map(files.map(({ path, bytes }) => [filePath(path), bytes]));
+  // that it cannot be run is only said by some sources: there it stays as it is here, and a new script can be run
+  const then = new Map(files.map(({ path, bytes, executable }): [string, KeptFile] => [filePath(path), { bytes, executable: executable || null }]));
   if (!then.has(MAIN_FILE)) throw new SkillError('invalid', `"${name}" has no SKILL.md.`);
-  if (author === 'agent' || author === 'review') refuseDanger({ findings: scanFiles([...then].map(([path, bytes]) => ({ path, size: bytes.length, bytes }))).findings });
+  if (author === 'agent' || author === 'review') refuseDanger({ findings: scanFiles([...then].map(([path, { bytes, executable }]) => ({ path, size: bytes!.length, bytes, executable: executable === true }))).findings });
   const there = all.find(({ summary, skill: other }) => summary.root === 'own' && other.path === skill);
   if (!there) {
     refuseTaken(library, skill, all);
-    return { skill, action: 'import', entries: [...then].map(([path, after]) => ({ path, before: null, after })) };
+    return { skill, action: 'import', entries: entriesBetween(new Map(), then) };
   }
   if (replace !== true) throw new SkillError('conflict', `There is a skill "${skill}" already.`, { field: 'name' });
   const entries = entriesBetween(contentsOf(there.skill), then);
@@ -166,7 +168,7 @@ export function restoreDraft(library: PlanGround, versionId: number): Draft {
     }
     const then = library.history.filesAt(version);
     const trash = version.action === 'delete' ? movedFolder(version.changes)?.after : undefined;
-    const entries = [...then].map(([path, after]): Entry => ({ path, before: null, after }));
+    const entries = [...then].map(([path, { bytes, executable }]): Entry => ({ path, before: null, after: bytes, executable: [null, executable] }));
     if (trash !== undefined && isThere(join(library.own.folder, trash))) return { skill, action: 'restore', move: { from: trash, to: skill }, entries: entries.filter(({ after }) => after !== null) };
     return { skill, action: 'restore', entries: entriesBetween(new Map(), then) };
   }
@@ -195,7 +197,7 @@ export function revertDraft(library: PlanGround, versionId: number): Draft {
     const [before, after] = [contentOf(change, 'before'), contentOf(change, 'after')];
     if (change.kept === false) throw new SkillError('unavailable', `"${change.path}" was too large to be kept, so this cannot be taken back.`);
     if (now === null ? after !== null : after === null || !now.equals(after)) throw since(`"${change.path}" was changed`);
-    return { path: change.path, before: now, after: before };
+    return { path: change.path, before: now, after: before, executable: [null, change.executable?.[0] ?? null] };
   });
   if (!move) return { skill: version.skill, action: 'revert', entries };
   if (isThere(join(library.own.folder, move.before))) throw since(`"${move.before}" was taken by something else`);
@@ -208,9 +210,9 @@ function versionOf(library: PlanGround, versionId: number): Version {
   return version;
 }
 
-/** Files of a skill; null for one that is too large to be read. */
-export function contentsOf(skill: Skill): Map<string, Buffer | null> {
-  return new Map(skill.walked.files.filter(({ kind }) => kind === 'file').map(({ path }) => [path, readInside(skill.folder, path)]));
+/** Files of a skill; one that is too large to be read without its content. */
+export function contentsOf(skill: Skill): Map<string, KeptFile> {
+  return new Map(skill.walked.files.filter(({ kind }) => kind === 'file').map(({ path }) => [path, { bytes: readInside(skill.folder, path), executable: isExecutable(join(skill.folder, path)) }]));
 }
 
 function sameTree(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {

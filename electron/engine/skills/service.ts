@@ -5,7 +5,7 @@ import type { Draft } from './changer.ts';
 import { SkillError } from './errors.ts';
 import { parseSkill, withName } from './frontmatter.ts';
 import { mainFindings, mostScanned } from './guard.ts';
-import { contentOf, type Entry, filesOf, NOT_KEPT, shownChange, storedChange } from './history.ts';
+import { contentOf, type Entry, filesOf, type KeptFile, NOT_KEPT, shownChange, storedChange } from './history.ts';
 import type { SkillLibrary } from './library.ts';
 import { lintSkill } from './lint.ts';
 import { metaOf } from './meta.ts';
@@ -143,6 +143,11 @@ export class SkillService {
     return { items };
   }
 
+  async purge({ versionIds }: Input<'purge'>): Promise<Output<'purge'>> {
+    await this.#library.ready();
+    return this.#library.purge(versionIds);
+  }
+
   async versions({ id }: Input<'versions'>): Promise<Output<'versions'>> {
     await this.#library.ready();
     const { skill, summary } = this.#library.find(id);
@@ -157,10 +162,10 @@ export class SkillService {
     if (against === 'previous') return { files: filesOf(version).map(shownChange) };
     const then = history.filesAt(version);
     const there = this.#library.shown({}, true).find(({ summary, skill }) => summary.root === 'own' && skill.path === version.skill);
-    const now = there ? contentsOf(there.skill) : new Map<string, Buffer | null>();
+    const now = there ? contentsOf(there.skill) : new Map<string, KeptFile>();
     const paths = [...new Set([...then.keys(), ...now.keys()])].sort();
     const entries = paths.flatMap((path): Entry[] => {
-      const [before, after] = [then, now].map((files) => (files.has(path) ? (files.get(path) ?? NOT_KEPT) : null)) as [Buffer | null, Buffer | null];
+      const [before, after] = [then, now].map((files) => (files.has(path) ? (files.get(path)?.bytes ?? NOT_KEPT) : null)) as [Buffer | null, Buffer | null];
       return before === after || (before && after?.equals(before)) ? [] : [{ path, before, after }];
     });
     return { files: entries.map((entry) => shownChange(storedChange(entry))) };

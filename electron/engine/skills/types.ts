@@ -20,6 +20,8 @@ export interface ChangeBy {
 export interface SkillFileBytes {
   path: string;
   bytes: Buffer;
+  /** Left out: not known. */
+  executable?: boolean;
 }
 
 export interface Scope {

@@ -10,6 +10,7 @@ import { SkillImportError } from '../import/errors.ts';
 import { openFolder } from '../import/folder.ts';
 import { MAX_SKILL_BYTES } from '../import/limits.ts';
 import { badPath, named } from '../import/source.ts';
+import type { SkillFileBytes } from '../types.ts';
 
 /** Every entry has it, so that the same files give the same bytes. The first that a zip file can say; it knows no time zones. */
 const MTIME = new Date(1980, 0, 1);
@@ -52,7 +53,7 @@ export async function exportSkills({ skills, ids, folder, file }: ExportInput): 
       continue;
     }
     taken.add(place.toLowerCase());
-    for (const { path, bytes } of read.files) zip.addBuffer(bytes, `${place}/${path}`, { mtime: MTIME, mode: 0o100644, forceDosTimestamp: true });
+    for (const { path, bytes, executable } of read.files) zip.addBuffer(bytes, `${place}/${path}`, { mtime: MTIME, mode: executable ? 0o100755 : 0o100644, forceDosTimestamp: true });
     count += read.files.length;
   }
   if (taken.size === 0) throw new SkillImportError('unavailable', leftOut[0]?.message ?? 'There is nothing to be exported.');
@@ -61,14 +62,14 @@ export async function exportSkills({ skills, ids, folder, file }: ExportInput): 
   return { file: target, bytes: await write(zip, target, folder), skills: taken.size, files: count, leftOut };
 }
 
-async function filesOf(skill: SkillSummary): Promise<{ files: { path: string; bytes: Buffer }[] } | { problem: string }> {
+async function filesOf(skill: SkillSummary): Promise<{ files: Required<SkillFileBytes>[] } | { problem: string }> {
   const { entries, problems } = await openFolder(skill.folder).catch(() => ({ entries: [], problems: [{ path: '.', message: 'Its folder is no longer there.' }] }));
   const link = entries.find((entry) => entry.kind !== 'file');
   if (link) return { problem: `${named(link.path)} in it is a link. Put a copy of what it points to in its place.` };
   if (problems[0]) return { problem: problems[0].message };
   if (entries.reduce((sum, entry) => sum + entry.bytes, 0) > MAX_SKILL_BYTES) return { problem: 'It has more than 20 MB, which no import would take.' };
   const files = [];
-  for (const entry of entries) files.push({ path: entry.path, bytes: await entry.read() });
+  for (const entry of entries) files.push({ path: entry.path, bytes: await entry.read(), executable: entry.executable });
   return { files: files.sort((a, b) => (a.path < b.path ? -1 : 1)) };
 }
 

@@ -52,8 +52,9 @@ async function visit(folder: string, below: string, depth: number, walk: Walk): 
       continue;
     }
     const kind = name.isSymbolicLink() ? 'link' : name.isFile() ? 'file' : 'other';
-    const bytes = kind === 'file' ? ((await lstat(full).catch(() => null))?.size ?? 0) : 0;
-    walk.entries.push({ path, bytes, kind, read: () => readPlain(full, bytes) });
+    const facts = kind === 'file' ? await lstat(full).catch(() => null) : null;
+    const bytes = facts?.size ?? 0;
+    walk.entries.push({ path, bytes, kind, executable: ((facts?.mode ?? 0) & 0o100) !== 0, read: () => readPlain(full, bytes) });
   }
 }
 

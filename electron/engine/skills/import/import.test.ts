@@ -77,6 +77,17 @@ describe('importing skills', () => {
     });
   });
 
+  // Bug: a file that no version can keep is left out of what is taken, without a word.
+  it('takes a file of 1 MB whole, and refuses a larger one for its size', async () => {
+    await withImports(async (ground) => {
+      const source = ground.files('source', { 'fits/SKILL.md': skillText('fits'), 'fits/assets/a.txt': 'x'.repeat(1 << 20), 'large/SKILL.md': skillText('large'), 'large/assets/a.txt': 'x'.repeat((1 << 20) + 1) });
+      const report = await ground.scan({ kind: 'folder', path: source });
+      expect(report.items.map(({ name, refused }) => [name, refused])).toEqual([['fits', null], ['large', expect.stringMatching(/a\.txt.*at most 1 MB/)]]);
+      await ground.apply(report, [{ key: 'fits', action: 'add', acceptCaution: true }]);
+      expect(await trees(join(ground.home.skills, 'fits'))).toEqual(await trees(join(source, 'fits')));
+    });
+  });
+
   // Bug: an import is not a version of its own, has no author, or leaves its files in quarantine; what is taken is not what was looked at.
   it('takes what was chosen as versions by import, byte for byte, and leaves nothing in quarantine', async () => {
     await withImports(async (ground) => {

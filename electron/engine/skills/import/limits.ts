@@ -1,3 +1,5 @@
+import { MAX_KEPT_BYTES } from '../history.ts';
+
 /** Of one source: beyond these nothing is read. */
 export const MAX_ENTRIES = 50_000;
 export const MAX_DEPTH = 16;
@@ -10,7 +12,8 @@ export const MAX_STAGED_BYTES = 256 * 1024 * 1024;
 /** Of one skill: beyond these it is refused, whatever its files say. */
 export const MAX_SKILL_FILES = 500;
 export const MAX_SKILL_BYTES = 20 * 1024 * 1024;
-export const MAX_FILE_BYTES = 5 * 1024 * 1024;
+/** No version could keep it. */
+export const MAX_FILE_BYTES = MAX_KEPT_BYTES;
 /** Of SKILL.md. */
 export const MAX_SKILL_MD_BYTES = 1024 * 1024;
 

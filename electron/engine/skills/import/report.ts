@@ -22,6 +22,8 @@ export interface Held {
   folder: string | null;
   /** Hashes of its files when they were reported on. */
   tree: Record<string, string>;
+  /** Those that could be run where they came from; in quarantine none can. */
+  executables: ReadonlySet<string>;
 }
 
 export interface ReportInput {
@@ -52,7 +54,7 @@ export async function reportOn({ skills, onlyTop, here, folder, progress, signal
     const target = one.refused === null || tooLarge === null ? join(folder, String(i)) : null;
     if (target !== null) for (const { path, bytes: content } of files) await lay(join(target, ...path.split('/')), content);
     names.add(one.name.toLowerCase());
-    held.push({ found: one, folder: target, tree: treeOf(files) });
+    held.push({ found: one, folder: target, tree: treeOf(files), executables: new Set(files.filter(({ executable }) => executable).map(({ path }) => path)) });
   }
   progress(skills.length);
   return held;
@@ -70,7 +72,7 @@ function sizeProblem({ files, main }: FoundFolder, bytes: number): { file: strin
 async function readFiles({ files, main }: FoundFolder, onlyMain: boolean): Promise<SkillFileBytes[]> {
   if (onlyMain && main.bytes > MAX_SKILL_MD_BYTES) return [];
   const read = [];
-  for (const { path, entry } of files) if (!onlyMain || path === MAIN_FILE) read.push({ path, bytes: await entry.read() });
+  for (const { path, entry } of files) if (!onlyMain || path === MAIN_FILE) read.push({ path, bytes: await entry.read(), executable: entry.executable && path !== MAIN_FILE });
   return read;
 }
 

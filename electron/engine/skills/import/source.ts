@@ -7,6 +7,8 @@ export interface Entry {
   bytes: number;
   /** Links and devices are never followed or read, only told of. */
   kind: 'file' | 'link' | 'other';
+  /** Its owner may run it; false also where the source does not say. */
+  executable: boolean;
   /** Reads it whole; rejects when it is larger than `bytes` says. */
   read: () => Promise<Buffer>;
 }

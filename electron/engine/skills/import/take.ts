@@ -30,13 +30,13 @@ export async function take(held: Held, choice: ImportChoice, library: Takes, sou
   }
 }
 
-async function checked({ found, folder, tree }: Held, choice: ImportChoice): Promise<SkillFileBytes[]> {
+async function checked({ found, folder, tree, executables }: Held, choice: ImportChoice): Promise<SkillFileBytes[]> {
   if (found.refused !== null || found.verdict === 'dangerous') throw new SkillImportError('invalid', found.refused ?? 'It is dangerous, and is not let in.');
   if (found.verdict === 'caution' && !choice.acceptCaution) throw new SkillImportError('invalid', 'It has findings of high severity: read them, and say that it should be imported all the same.');
   const files = folder === null ? [] : await readSkillFolder(folder);
   // what is let in is what was looked at
   if (!sameTree(treeOf(files), tree)) throw new SkillImportError('conflict', 'Its files changed since they were looked at. Begin the import again.');
-  return files;
+  return files.map((file) => ({ ...file, executable: executables.has(file.path) }));
 }
 
 function placed({ found }: Held, choice: ImportChoice, files: SkillFileBytes[]): { name: string; category: string | null; replace: boolean; content: SkillFileBytes[] } {
@@ -53,7 +53,7 @@ function placed({ found }: Held, choice: ImportChoice, files: SkillFileBytes[]):
   const name = choice.name ?? found.freeName;
   const bad = nameProblem(name);
   if (bad !== null) throw new SkillImportError('invalid', bad, { field: 'name' });
-  const content = files.map((file) => (file.path === MAIN_FILE ? { path: file.path, bytes: Buffer.from(withName(file.bytes.toString('utf8'), name)) } : file));
+  const content = files.map((file) => (file.path === MAIN_FILE ? { ...file, bytes: Buffer.from(withName(file.bytes.toString('utf8'), name)) } : file));
   return { name, category: found.category, replace: false, content };
 }
 

@@ -21,7 +21,7 @@ export function sameTree(a: Readonly<Record<string, string>>, b: Readonly<Record
 export async function readSkillFolder(folder: string): Promise<SkillFileBytes[]> {
   const { entries } = await openFolder(folder);
   const files = [];
-  for (const { path, kind, read } of entries) if (kind === 'file') files.push({ path, bytes: await read() });
+  for (const { path, kind, executable, read } of entries) if (kind === 'file') files.push({ path, bytes: await read(), executable });
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 

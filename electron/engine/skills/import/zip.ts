@@ -9,6 +9,7 @@ const TYPE_MASK = 0o170000;
 const LINK = 0o120000;
 const FOLDER = 0o040000;
 const PLAIN = 0o100000;
+const OWNER_RUNS = 0o100;
 
 /**
  * Opens a zip file to look for skills in it. The list of its entries is read, and checked as a whole, before anything is unpacked: one entry
@@ -57,7 +58,8 @@ async function entriesOf(zip: ZipFile, signal: AbortSignal | undefined): Promise
 function checked(entry: ZipEntry, seen: Map<string, string>): Omit<Entry, 'read'> | null {
   const { uncompressedSize, compressedSize } = entry;
   const fileName = nameOf(entry);
-  const mode = entry.versionMadeBy >>> 8 === UNIX ? (entry.externalFileAttributes >>> 16) & TYPE_MASK : 0;
+  const unixMode = entry.versionMadeBy >>> 8 === UNIX ? entry.externalFileAttributes >>> 16 : 0;
+  const mode = unixMode & TYPE_MASK;
   const path = fileName.replace(/\/$/, '');
   const bad = badPath(path);
   if (bad !== null) throw refused(`The entry ${named(fileName)} cannot be unpacked: ${bad}.`);
@@ -78,7 +80,7 @@ function checked(entry: ZipEntry, seen: Map<string, string>): Omit<Entry, 'read'
   if (uncompressedSize >= RATIO_FROM_BYTES && uncompressedSize > compressedSize * MAX_RATIO) {
     throw refused(`The entry ${named(fileName)} would unpack from ${compressedSize.toLocaleString('en')} to ${uncompressedSize.toLocaleString('en')} bytes: it is made to fill the disk.`);
   }
-  return { path, bytes: uncompressedSize, kind: 'file' };
+  return { path, bytes: uncompressedSize, kind: 'file', executable: (unixMode & OWNER_RUNS) !== 0 };
 }
 
 /** As it is written; `badPath` says whether it can be used. */
