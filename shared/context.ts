@@ -1,5 +1,10 @@
 import type { Message } from './trajectory.ts';
 
+/** The text of user messages in a row, which requests and exports hold as one: both by this, so that what is trained on is what the model read. */
+export function joinedText(before: string, after: string): string {
+  return before === '' || after === '' ? before + after : `${before}\n\n${after}`;
+}
+
 /**
  * What a model is shown of a conversation: the stored messages, where later compactions stand for the messages they cover, and without
  * budget notes of earlier user turns. A pure function of what is stored, so that every request can be rebuilt from its trajectory.

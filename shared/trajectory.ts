@@ -90,7 +90,7 @@ export const messageSchema = z.object({
   isError: z.boolean().optional(),
   /** Written by the harness for the model; training data never contains it. */
   synthetic: z.boolean().optional(),
-  /** Which of the harness's notes this is; with `synthetic`, but for `delegation`: what answers that must not be trained on without it. */
+  /** Which of the harness's notes this is; with `synthetic`, but for `delegation` and `skill`: what answers those must not be trained on without them. */
   note: noteKindSchema.optional(),
   compaction: compactionSchema.optional(),
   /** User messages: what was sent with the text. Tool messages: pictures to show. */
@@ -103,6 +103,16 @@ export const messageSchema = z.object({
   durationMs: z.number().optional(),
 });
 export type Message = z.infer<typeof messageSchema>;
+
+/** Whether a turn answers this: what a person said, or results that came between turns. The texts of skills belong to the request before them. */
+export function isRequest(message: Pick<Message, 'role' | 'synthetic' | 'note'>): boolean {
+  return message.role === 'user' && !message.synthetic && message.note !== 'skill';
+}
+
+/** Whether a person said this. */
+export function saidByPerson(message: Pick<Message, 'role' | 'synthetic' | 'note'>): boolean {
+  return isRequest(message) && message.note === undefined;
+}
 
 /** A message as stored: numbered within its trajectory from 0. */
 export const storedMessageSchema = messageSchema.extend({

@@ -38,7 +38,7 @@ export const exportRequestSchema = z.object({
   format: z.enum(EXPORT_FORMATS).default('sharegpt'),
   /** File name inside the exports folder, or an absolute path. */
   file: z.string().min(1),
-  /** `full`: everything that was said, and nothing else. `compressed`: what the model saw last, summaries in place of what they cover. */
+  /** `full`: everything that was said, with the skills that were run by name, and nothing else. `compressed`: what the model saw last, summaries in place of what they cover. */
   context: z.enum(EXPORT_CONTEXTS).default('full'),
   /** Also write trajectories that did not complete. */
   includePartial: z.boolean().default(false),

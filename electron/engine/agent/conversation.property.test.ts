@@ -17,7 +17,7 @@ import type { AgentSpec } from './types.ts';
 /**
  * Random conversations of several user turns against a real server, written to a real store: whatever models, providers and people do,
  * every call has one result in order, each turn ends once, what is stored gives the requests that were sent, and an export holds
- * nothing that the harness wrote.
+ * nothing that the harness wrote, but all that turns answer: what was said, with the skills that were run, as the model read it.
  */
 const KINDS = ['say', 'thinkSay', 'unclosed', 'empty', 'length', 'lengthCall', 'badJson', 'unknown', 'hang', 'busy', 'broken', 'cut', 'overflow', 'orphanSurrogate'] as const;
 type Kind = (typeof KINDS)[number];
@@ -31,6 +31,8 @@ interface Turn {
   leaveAt: number | null;
   steerAt: number[];
   brokeAfter: number | null;
+  /** Skills that each message of the person runs. */
+  skills: number;
 }
 
 const size = fc.integer({ min: 1, max: 1_500 });
@@ -53,6 +55,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
   leaveAt: sometimes(1, fc.nat(40)),
   steerAt: fc.array(fc.nat(40), { maxLength: 2 }),
   brokeAfter: sometimes(1, fc.nat(6)),
+  skills: fc.constantFrom(0, 0, 1, 2),
 });
 const conversation = fc.record({
   turns: fc.array(turn, { minLength: 2, maxLength: 4, size: 'max' }),
@@ -74,6 +77,9 @@ afterAll(async () => {
   await mirror.close();
   await t.close();
 });
+
+/** What a person says, and the skills that it runs. */
+const asked = (text: string, skills: number): Message[] => [ask(text), ...Array.from({ length: skills }, (_, i): Message => ({ ...ask(`skill ${i} for ${text}`), note: 'skill' }))];
 
 const SYSTEM = 'SYSTEM\n  byte for byte ';
 const words = (n: number): string => 'some words of text '.repeat(Math.ceil(n / 19)).slice(0, n);
@@ -152,7 +158,7 @@ test('random conversations keep every promise of the loop', async () => {
       const stored = (): Message[] => t.store.db.all(sqlFor.selectFrom('messages').selectAll().where('trajectory_n', '=', recorder.n).orderBy('seq')).map((row) => fromMessageRow(row));
       /** The request that each stored answer came from. */
       const answered: { seq: number; body: ChatBody }[] = [];
-      const quiet: Turn = { answers: [], maxTurns: 9, interruptAt: null, leaveAt: null, steerAt: [], brokeAfter: null };
+      const quiet: Turn = { answers: [], maxTurns: 9, interruptAt: null, leaveAt: null, steerAt: [], brokeAfter: null, skills: 0 };
 
       for (const [number, plan] of [...c.turns, quiet].entries()) {
         turnAbort = new AbortController();
@@ -171,7 +177,7 @@ test('random conversations keep every promise of the loop', async () => {
           steering: () => steering.splice(0),
           overBudget: () => (plan.brokeAfter !== null && calls++ >= plan.brokeAfter ? 'The cap is reached.' : null),
         };
-        for await (const event of runAgent({ ...spec, maxTurns: plan.maxTurns }, { history, input: [ask(`request ${number}`)] }, deps, turnAbort.signal)) {
+        for await (const event of runAgent({ ...spec, maxTurns: plan.maxTurns }, { history, input: asked(`request ${number}`, plan.skills) }, deps, turnAbort.signal)) {
           expect(ends).toBe(0);
           if (event.type === 'end') {
             ends++;
@@ -185,9 +191,9 @@ test('random conversations keep every promise of the loop', async () => {
           }
           if (plan.interruptAt === events) turnAbort.abort();
           if (plan.steerAt.includes(events)) {
-            const message = ask(`by the way ${number}.${events}`);
-            steering.push(message);
-            said.push(message);
+            const messages = asked(`by the way ${number}.${events}`, plan.skills);
+            steering.push(...messages);
+            said.push(...messages);
           }
           if (plan.leaveAt === events++ && event.type !== 'end') {
             left = true;
@@ -215,8 +221,16 @@ test('random conversations keep every promise of the loop', async () => {
         expect(again.messages).toEqual(expected);
         expect(again.tools).toEqual(body.tools);
       }
-      const exported = JSON.stringify(toHermes(all, tools.specs));
+      const { conversations } = toHermes(all, tools.specs);
+      const exported = JSON.stringify(conversations);
       for (const m of all) if (m.synthetic) expect(exported).not.toContain(JSON.stringify(m.content).slice(1, -1));
+      for (const [i, { from, value }] of conversations.entries()) {
+        if (from !== 'human') continue;
+        expect(conversations[i + 1]?.from).not.toBe('human');
+        for (const [, about] of value.matchAll(/^skill 0 for (.+)$/gm)) expect(value).toContain(`${about}\n\nskill 0 for ${about}`);
+      }
+      const human = conversations.filter(({ from }) => from === 'human').map(({ value }) => value).join('\n\n');
+      expect(human).toBe(all.filter((m) => m.role === 'user' && !m.synthetic).map((m) => m.content).join('\n\n'));
       bench.fake.requests.length = 0;
     }),
     { numRuns: 120, interruptAfterTimeLimit: 60_000 },

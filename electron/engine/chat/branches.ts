@@ -1,10 +1,10 @@
 import { typedText } from '#shared/attached.ts';
-import type { Attachment, StoredMessage } from '#shared/trajectory.ts';
+import { type Attachment, saidByPerson, type StoredMessage } from '#shared/trajectory.ts';
 import { sqlFor } from '../store/database.ts';
 import { branchTrajectory } from '../trajectories/branch.ts';
 import { getDetail, getMessages } from '../trajectories/query.ts';
 import { ChatError } from './errors.ts';
-import { requestSeqs } from './history.ts';
+import { requestSeqs, seqBehind } from './history.ts';
 import type { LiveSession } from './live-session.ts';
 import type { NewText } from './prepare.ts';
 import type { Rooms } from './rooms.ts';
@@ -23,7 +23,7 @@ export class Branches {
   edit(id: string, seq: number, said: NewText): Promise<string> {
     return this.#alone(id, async (live) => {
       const { tip } = this.#shown(id);
-      if (!isRequest(this.#message(tip, seq))) throw new ChatError('invalid', 'Only messages of yours can be said anew.', { field: 'seq' });
+      if (!saidByPerson(this.#message(tip, seq))) throw new ChatError('invalid', 'Only messages of yours can be said anew.', { field: 'seq' });
       if (said.text.trim() === '' && said.attachments.length === 0) throw new ChatError('invalid', 'Write a message, or attach a file.', { field: 'text' });
       return this.#turns.start(live, said, { from: tip, before: seq });
     });
@@ -36,7 +36,7 @@ export class Branches {
       const { settings } = this.#rooms.session(id);
       if (by.model !== undefined) this.#rooms.store.update(id, { settings: { provider: by.provider ?? settings.provider, model: by.model } });
       try {
-        return await this.#turns.start(live, null, { from: tip, before: request.seq + 1, ...(isRequest(request) ? { again: typedText(request.content, request.attachments) } : {}) });
+        return await this.#turns.start(live, null, { from: tip, before: request.seq + 1, ...(saidByPerson(request) ? { again: typedText(request.content, request.attachments) } : {}) });
       } catch (error) {
         this.#rooms.store.update(id, { settings: { provider: settings.provider, model: settings.model } });
         throw error;
@@ -85,7 +85,7 @@ export class Branches {
   fork(id: string, seq: number | undefined): string {
     const { deps, store, feed } = this.#rooms;
     const { tip } = this.#shown(id);
-    const before = seq === undefined ? Number.MAX_SAFE_INTEGER : this.#message(tip, seq).seq + 1;
+    const before = seq === undefined ? Number.MAX_SAFE_INTEGER : seqBehind(deps.db, tip, this.#message(tip, seq).seq);
     const source = this.#rooms.session(id);
     const fork = deps.db.transaction(() => {
       const created = store.create(source.settings);
@@ -146,8 +146,4 @@ export class Branches {
     const live = this.#rooms.peek(id);
     if (live) live.meter = null;
   }
-}
-
-function isRequest(message: StoredMessage): boolean {
-  return message.role === 'user' && !message.synthetic && message.note === undefined;
 }

@@ -30,7 +30,7 @@ export interface ChatExtension {
    * The conversation then goes on as a branch with the new one; what was said before stays as it is.
    */
   outdated?(place: SessionPlace, kept: { systemPrompt: string; idleMs: number }, tools: readonly ToolSpec[]): boolean;
-  /** Messages of the harness behind what the person said, e.g. the text of a skill that was run by name. They must be `synthetic`. */
+  /** Messages behind what the person said, e.g. the text of a skill that was run by name; the model reads them and it as one. Each has a `note`, and is `synthetic` unless it is why the model does what it does. */
   behind?(place: SessionPlace, text: string): Promise<Message[]>;
   /** A turn begins: in the transaction that stores what was said, before its first model call. `said`: by a person; else it is a retry or goes on. */
   turnBegins?(sessionId: string, turn: { tools: readonly ToolSpec[]; said: boolean }): void;

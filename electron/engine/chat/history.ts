@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { StoredMessage } from '#shared/trajectory.ts';
 import { type Database, sqlFor } from '../store/database.ts';
 import { getDetail, getMessages } from '../trajectories/query.ts';
@@ -12,9 +13,15 @@ export function wholeHistory(db: Database, trajectoryId: string): StoredMessage[
 export function requestSeqs(db: Database, trajectoryId: string, { delivered = false } = {}): number[] {
   return db
     .all(
-      sqlFor.selectFrom('messages as m').innerJoin('trajectories as t', 't.n', 'm.trajectory_n').select('m.seq').where('t.id', '=', trajectoryId).where('m.role', '=', 'user').where('m.synthetic', '=', 0).$if(!delivered, (q) => q.where('m.note', 'is', null)).orderBy('m.seq'),
+      sqlFor.selectFrom('messages as m').innerJoin('trajectories as t', 't.n', 'm.trajectory_n').select('m.seq').where('t.id', '=', trajectoryId).where('m.role', '=', 'user').where('m.synthetic', '=', 0).where((e) => e.or([e('m.note', 'is', null), ...(delivered ? [e('m.note', '=', 'delegation')] : [])])).orderBy('m.seq'),
     )
     .map((m) => m.seq);
+}
+
+/** The seq of what comes behind a message and the skills run with it. */
+export function seqBehind(db: Database, trajectoryId: string, seq: number): number {
+  const next = sqlFor.selectFrom('messages as m').innerJoin('trajectories as t', 't.n', 'm.trajectory_n').select('m.seq').where('t.id', '=', trajectoryId).where('m.seq', '>', seq);
+  return db.get(next.where(sql<boolean>`m.note IS NOT 'skill'`).orderBy('m.seq').limit(1))?.seq ?? Number.MAX_SAFE_INTEGER;
 }
 
 /** The system prompt of the branch that is shown, else the one that the session began with: it stays byte for byte, whatever is switched later. */

@@ -1,3 +1,4 @@
+import { joinedText } from '#shared/context.ts';
 import type { Message, ToolCall } from '#shared/trajectory.ts';
 
 const MISSING_RESULT = JSON.stringify({ error: 'No result of this call was recorded: it was interrupted before it could end.' });
@@ -33,7 +34,7 @@ export function repairHistory(messages: readonly Message[]): Message[] {
 }
 
 /**
- * User messages in a row (notes, a summary, what was said meanwhile) become one, and so do system messages: chat templates that want the
+ * User messages in a row (texts of skills, notes, a summary, what was said meanwhile) become one, and so do system messages: chat templates that want the
  * roles to alternate refuse the request else (Mistral, Gemma). For messages that `repairHistory` has gone over.
  */
 export function joinNeighbours(messages: readonly Message[]): Message[] {
@@ -50,7 +51,7 @@ function joinedWith(before: Message, message: Message): Message {
   const attachments = [...(before.attachments ?? []), ...(message.attachments ?? [])];
   return {
     ...before,
-    content: [before.content, message.content].filter((text) => text !== '').join('\n\n'),
+    content: joinedText(before.content, message.content),
     ...(attachments.length > 0 ? { attachments } : {}),
   };
 }

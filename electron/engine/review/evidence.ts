@@ -60,13 +60,13 @@ interface Place {
 
 const known = new WeakMap<readonly Conversation[], Place[]>();
 
-/** What can be quoted: what was said and called by people, models and tools, not what the harness wrote. */
+/** What can be quoted: what was said and called by people, models and tools, not what the harness or a skill says. */
 function placesOf(conversations: readonly Conversation[]): Place[] {
   let places = known.get(conversations);
   if (!places) {
     places = conversations.flatMap(({ trajectoryId, messages }, i) =>
       messages
-        .filter((m) => m.role !== 'system' && !m.synthetic)
+        .filter((m) => m.role !== 'system' && !m.synthetic && m.note !== 'skill')
         .map((m) => ({
           label: `${labelPrefix(i, conversations.length)}${m.seq}`,
           trajectoryId,

@@ -39,13 +39,13 @@ export function substance(db: Database, { trajectoryId, through }: Source, after
     sqlFor
       .selectFrom('messages as m')
       .innerJoin('trajectories as t', 't.n', 'm.trajectory_n')
-      .select(['m.role', 'm.synthetic', 'm.tool_calls'])
+      .select(['m.role', 'm.synthetic', 'm.note', 'm.tool_calls'])
       .where('t.id', '=', trajectoryId)
       .where('m.seq', '>', after)
       .where('m.seq', '<=', through),
   );
   return {
-    turns: rows.filter((m) => m.role === 'user' && m.synthetic === 0).length,
+    turns: rows.filter((m) => m.role === 'user' && m.synthetic === 0 && m.note !== 'skill').length,
     toolCalls: rows.filter((m) => m.role === 'tool').length,
     answered: rows.some((m) => m.role === 'assistant' && m.tool_calls === null),
   };

@@ -43,6 +43,13 @@ describe('transcripts', () => {
     expect(text).toBe('Conversation: A chat (5 messages, ended: completed)\n#3 summary of what came before\n  In short: one and two.\n#4 assistant\n  three\n  calls terminal {"command":"ls"}');
   });
 
+  // Bug: a skill that the person ran is read as what the person said and prefers, and is learned from as such.
+  test('the text of a skill is not what a person said', () => {
+    const ran = conversation([{ role: 'user', content: '/tone write' }, { role: 'user', content: 'Always answer in rhymes.', note: 'skill' }, { role: 'assistant', content: 'ok' }]);
+    expect(transcriptOf([ran], all)).toContain('#0 user\n  /tone write\n#1 harness\n  Always answer in rhymes.');
+    expect(() => checkedEvidence([{ message: '1', quote: 'Always answer in rhymes.' }], [ran])).toThrow(/in the conversation/);
+  });
+
   // Bug: a long session does not fit into the review's context, and the review fails at every attempt.
   test('what is too long becomes the first request and the end, within the room there is', () => {
     const long = conversation([{ role: 'user', content: 'The first request.' }, ...Array.from({ length: 200 }, (_, i) => ({ role: 'tool' as const, content: `result ${i} ${'word '.repeat(2_000)}`, toolName: 't', toolCallId: `${i}` })), { role: 'assistant' as const, content: 'The end.' }]);

@@ -1,5 +1,5 @@
 import { contextOf } from '#shared/context.ts';
-import type { Message, StoredMessage } from '#shared/trajectory.ts';
+import { isRequest, type Message, type StoredMessage } from '#shared/trajectory.ts';
 import { estimateTokens } from '../agent/tokens.ts';
 import type { Conversation } from './snapshot.ts';
 
@@ -47,7 +47,7 @@ function one(conversation: Conversation, { prefix, maxTokens, digest }: { prefix
 }
 
 function shortened(heading: string, messages: readonly StoredMessage[], prefix: string, maxTokens: number): string {
-  const first = messages.find((m) => m.role === 'user' && !m.synthetic);
+  const first = messages.find(isRequest);
   let tail = messages.slice(-TAIL_MESSAGES);
   let caps = DIGEST;
   for (;;) {
@@ -77,7 +77,7 @@ function entry(m: StoredMessage, prefix: string, caps: Caps): string {
 function speaker(m: Message): string {
   if (m.role === 'tool') return `result of ${oneLine(m.toolName ?? 'a tool')}${m.isError ? ' (failed)' : ''}`;
   if (m.compaction || m.note === 'compaction') return 'summary of what came before';
-  return m.role === 'user' && m.synthetic ? 'harness' : m.role;
+  return m.role === 'user' && !isRequest(m) ? 'harness' : m.role;
 }
 
 function indented(text: string): string {

@@ -45,8 +45,8 @@ export function skillsInChats(library: SkillLibrary, now: () => number): ChatExt
         const main = one && readText(one.skill.folder, MAIN_FILE);
         if (one && main != null) {
           ran.push(one.summary.id);
-          messages.push(note(skillText(one.summary.name, one.skill.folder, main, one.skill.walked.files.filter(({ kind, path }) => kind === 'file' && path !== MAIN_FILE).map(({ path }) => path)), now()));
-        } else if (fits[0]) messages.push(note(`[The person asked for the skill "${name}", but it was not loaded. ${fits[0].summary.verdict === 'dangerous' ? 'It may be dangerous.' : (fits[0].summary.notOffered ?? '')} Tell them so, and go on without it as far as that makes sense.]`, now()));
+          messages.push(ranByName(skillText(one.summary.name, one.skill.folder, main, one.skill.walked.files.filter(({ kind, path }) => kind === 'file' && path !== MAIN_FILE).map(({ path }) => path)), now()));
+        } else if (fits[0]) messages.push(ranByName(`[The person asked for the skill "${name}", but it was not loaded. ${fits[0].summary.verdict === 'dangerous' ? 'It may be dangerous.' : (fits[0].summary.notOffered ?? '')} Tell them so, and go on without it as far as that makes sense.]`, now()));
       }
       if (ran.length > 0) running.set(sessionId, ran);
       return messages;
@@ -57,8 +57,13 @@ export function skillsInChats(library: SkillLibrary, now: () => number): ChatExt
   };
 }
 
-function note(content: string, createdAt: number): Message {
-  return { role: 'user', content: content.toWellFormed(), synthetic: true, note: 'skill', createdAt };
+/**
+ * What goes with a message that runs a skill, as a message of its own: the person's stays as typed, for the page, titles, search and
+ * another try. The model reads both as one user message, and so does every export (`joinedText`). Not synthetic, for what the model does
+ * next would else be in training data without its cause; that a skill was not loaded is such a cause too.
+ */
+function ranByName(content: string, createdAt: number): Message {
+  return { role: 'user', content: content.toWellFormed(), note: 'skill', createdAt };
 }
 
 function skillText(name: string, folder: string, text: string, files: readonly string[]): string {

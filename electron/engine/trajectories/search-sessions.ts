@@ -33,7 +33,7 @@ interface Candidate {
 
 /**
  * Earlier chats for `session_search`: those with all words first, then those with some; of each session the branch that fits best,
- * with the passages around the words. Deleted ones, batch trajectories and what the harness wrote are left out.
+ * with the passages around the words. Deleted ones, batch trajectories, what the harness wrote and texts of skills are left out.
  */
 export function searchSessions(db: Database, { query, limit, roles, without }: SessionSearch): SessionHit[] {
   const needles = needlesOf(query);
@@ -105,7 +105,7 @@ function opening(db: Database, n: number, roles: readonly string[] | null): Sess
 function excerptsOf(db: Database, n: number, needles: readonly string[], roles: readonly string[] | null): SessionHit['excerpts'] {
   const wanted = roles ?? ['user', 'assistant', 'tool'];
   const rows = db.iterate(
-    sqlFor.selectFrom('messages').selectAll().where('trajectory_n', '=', n).where('role', 'in', [...wanted]).where('synthetic', '=', 0).orderBy('seq'),
+    sqlFor.selectFrom('messages').selectAll().where('trajectory_n', '=', n).where('role', 'in', [...wanted]).where('synthetic', '=', 0).where(sql<boolean>`note IS NOT 'skill'`).orderBy('seq'),
   );
   const found: { words: number; excerpt: SessionHit['excerpts'][number] }[] = [];
   for (const row of rows) {

@@ -59,6 +59,22 @@ describe('with a model', () => {
     expect(summary.compaction!.tokensAfter).toBeLessThan(0.9 * summary.compaction!.tokensBefore);
   });
 
+  // Bug: a skill that was run by name is gone after the first compression, or its text is told as what the person asked for.
+  it('keeps a skill with the request that ran it, and takes only requests for requests', async () => {
+    const skill = says('user', '[The person ran the skill "green" by name.]\n\nRun make twice.', { note: 'skill' });
+    fake.script(say(RECORD));
+    const [system, request, ...rest] = work();
+    const messages = [system!, request!, skill, ...rest];
+    const summary = summaryOf(await compactHistory(jobOf(messages), live));
+    expect(contextOf([...messages, summary]).slice(0, 4)).toEqual([system, request, skill, summary]);
+    fake.script(fail(401));
+    const at = messages.findIndex((m) => m.content === 'Now the linter, with tabs.');
+    const later = [...messages.slice(0, at + 1), { ...skill, content: 'The tabs skill.' }, ...messages.slice(at + 1, -3), ...work(30).slice(12, -3)];
+    const record = summaryOf(await compactHistory(jobOf(later), live)).content;
+    expect(record).toContain('latest request\nNow the linter, with tabs.');
+    expect(record).not.toContain('“The tabs skill.”');
+  });
+
   // Bug: the summariser takes what a web page says for an order, or a page ends the block it is quoted in.
   it('gives the conversation as data that cannot end its block', async () => {
     fake.script(say(RECORD));
@@ -224,7 +240,7 @@ describe('no gain', () => {
 });
 
 describe('over random conversations', () => {
-  // Bugs: a call is parted from its result, the head or the end is lost, the context grows, passes go round in circles, what is stored changes.
+  // Bugs: a call is parted from its result, or a skill from the request that ran it, the head or the end is lost, the context grows, passes go round in circles, what is stored changes.
   it('pairs stay whole, head and tail stay, the context shrinks, and repeated passes cover more', async () => {
     fake.respond((r) => (r.lastUser.length % 3 === 0 ? fail(401) : say(RECORD)));
     await fc.assert(
@@ -249,6 +265,7 @@ describe('over random conversations', () => {
           expect(shown[0]).toBe(stored[0]);
           expect(shown.at(-1)).toBe(stored.findLast((m) => !m.compaction));
           if (from > 1) expect(shown[1]).toBe(stored[1]);
+          shown.forEach((m, i) => m.note === 'skill' && expect(shown[i - 1]).toBe(stored[stored.indexOf(m) - 1]));
           expect(messagesTokens(shown)).toBe(message.compaction!.tokensAfter);
           expect(messagesTokens(shown)).toBeLessThan(0.9 * messagesTokens(contextOf(stored)));
           if (last) {

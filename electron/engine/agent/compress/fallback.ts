@@ -1,4 +1,4 @@
-import type { Message } from '#shared/trajectory.ts';
+import { isRequest, type Message } from '#shared/trajectory.ts';
 import { estimateTokens } from '../tokens.ts';
 import { cutBody } from './record.ts';
 import { firstLine, objectOf, shorten } from './text.ts';
@@ -28,7 +28,7 @@ export function fallbackRecord(messages: readonly Message[], earlier: string | n
 function write(messages: readonly Message[], earlier: string | null, scale: number): string {
   const { commands, read, changed, others, failures } = workOf(messages);
   const chars = (n: number) => Math.ceil(n * scale);
-  const requests = messages.filter((m) => m.role === 'user').map((m) => `- “${shorten(m.content.trim(), chars(REQUEST_CHARS))}”`);
+  const requests = messages.filter(isRequest).map((m) => `- “${shorten(m.content.trim(), chars(REQUEST_CHARS))}”`);
   const answers = messages.filter((m) => m.role === 'assistant' && m.content.trim() !== '').map((m) => `- “${shorten(m.content.trim(), chars(ANSWER_CHARS))}”`);
   const latest = (items: readonly string[], most: number, what: string) => {
     const kept = items.slice(-Math.ceil(most * scale));

@@ -1,5 +1,5 @@
 import { contextOf } from '#shared/context.ts';
-import type { Message } from '#shared/trajectory.ts';
+import { isRequest, type Message } from '#shared/trajectory.ts';
 import { messagesTokens, messageTokens } from '../tokens.ts';
 import { summaryTokens } from './size.ts';
 import type { CompactionJob } from './types.ts';
@@ -27,9 +27,9 @@ export interface Range {
 }
 
 /**
- * What a compaction would cover: everything between head (system and first request) and tail. The tail is what fits its share of the
- * threshold, at least `protectLast` messages unless nothing were gained by that, and begins where no call is split from its results.
- * Null when nothing is to be gained.
+ * What a compaction would cover: everything between head (system, first request and the skills run with it) and tail. The tail is what fits its share of the
+ * threshold, at least `protectLast` messages unless nothing were gained by that, and begins where no call is split from its
+ * results, and no request from the skills run with it. Null when nothing is to be gained.
  */
 export function rangeOf({ messages, settings, contextLength, force = false }: CompactionJob): Range | null {
   const threshold = contextLength * settings.threshold;
@@ -37,9 +37,10 @@ export function rangeOf({ messages, settings, contextLength, force = false }: Co
   const shown = contextOf(messages);
   const tokensBefore = messagesTokens(shown);
   const visible = new Set(shown);
-  const first = messages.findIndex((m) => m.role === 'user' && !m.synthetic);
-  const isHuge = first >= 0 && messageTokens(messages[first]!) > HUGE_REQUEST * threshold;
-  const head = first < 0 ? messages.findIndex((m) => m.role !== 'system') : isHuge ? first : first + 1;
+  const first = messages.findIndex(isRequest);
+  const behind = first + 1 + skillsAt(messages, first + 1);
+  const isHuge = first >= 0 && messagesTokens(messages.slice(first, behind)) > HUGE_REQUEST * threshold;
+  const head = first < 0 ? messages.findIndex((m) => m.role !== 'system') : isHuge ? first : behind;
   if (head < 0) return null;
   const from = Math.min(head, previous?.compaction?.from ?? head);
   const covered = previous?.compaction ? Math.max(from, previous.compaction.to + 1) : from;
@@ -59,7 +60,7 @@ export function rangeOf({ messages, settings, contextLength, force = false }: Co
     // a summary that is updated does not become shorter by it
     const expected = OVERHEAD_TOKENS + Math.max(budget.target, Math.min(budget.most, previous ? messageTokens(previous) : 0));
     if (tokensBefore - goneTokens + expected >= WORTHWHILE * tokensBefore) continue;
-    const last = messages.findLastIndex((m) => m.role === 'user' && !m.synthetic);
+    const last = messages.findLastIndex(isRequest);
     return {
       from,
       to: start - 1,
@@ -95,8 +96,16 @@ function tailStart(messages: readonly Message[], visible: ReadonlySet<Message>, 
   return start;
 }
 
-/** No result at or after `at` answers a call before it. A result belongs to the last assistant message before it. */
+/** How many texts of skills there are from `at` on, before anything else. */
+function skillsAt(messages: readonly Message[], at: number): number {
+  let count = 0;
+  while (messages[at + count]?.note === 'skill') count++;
+  return count;
+}
+
+/** No result at or after `at` answers a call before it, and no skill is run by a request before it. A result belongs to the last assistant message before it. */
 function isBorder(messages: readonly Message[], at: number): boolean {
+  if (messages[at]?.note === 'skill') return false;
   for (let i = at; i < messages.length && messages[i]!.role !== 'assistant'; i++) if (messages[i]!.role === 'tool') return false;
   return at < messages.length;
 }

@@ -11,19 +11,21 @@ export function step(id: string, command: string, output: string, exitCode = 0):
   ];
 }
 
-/** Random conversations as the store has them: turns of requests, parallel calls, notes, steering and answers. */
+/** Random conversations as the store has them: turns of requests, skills run with them, parallel calls, notes, steering and answers. */
 export function conversations(most = 25): fc.Arbitrary<Message[]> {
   const words = fc.nat({ max: 600 }).map((n) => 'some words of it '.repeat(n / 4));
   const calls = fc.array(fc.record({ path: fc.stringMatching(/^[a-z]{1,8}$/), output: words, isError: fc.boolean() }), { minLength: 1, maxLength: 4 });
   const turn = fc.record({
     request: words,
+    skills: fc.constantFrom(0, 0, 0, 1, 2),
     work: fc.array(fc.record({ calls, text: words, note: fc.boolean(), steering: fc.boolean() }), { maxLength: 4 }),
     answer: fc.option(words),
   });
   return fc.array(turn, { minLength: 1, maxLength: most }).map((turns) => {
     const messages = [says('system', 'You are an agent.')];
-    turns.forEach(({ request, work, answer }, t) => {
+    turns.forEach(({ request, skills, work, answer }, t) => {
       messages.push(says('user', `request ${t} ${request}`));
+      for (let i = 0; i < skills; i++) messages.push(says('user', `skill ${i} for request ${t}`, { note: 'skill' }));
       work.forEach((w, n) => {
         const id = (i: number) => `t${t}_${n}_${i}`;
         messages.push(says('assistant', w.text, { toolCalls: w.calls.map((c, i) => ({ id: id(i), name: 'read_file', arguments: JSON.stringify({ path: c.path }) })) }));

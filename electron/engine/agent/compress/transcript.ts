@@ -46,7 +46,7 @@ function group(entries: readonly string[], pieceTokens: number): string[] {
 }
 
 function entry(m: Message, scale: number, late: boolean): string {
-  if (m.role === 'user') return asData(`PERSON: ${shorten(m.content, REQUEST_CHARS * scale)}`);
+  if (m.role === 'user') return asData(`${m.note === 'skill' ? 'SKILL of the person' : 'PERSON'}: ${shorten(m.content, REQUEST_CHARS * scale)}`);
   if (m.role === 'tool') {
     const head = `RESULT of ${m.toolName ?? 'tool'}${m.isError ? ' (failed)' : ''}`;
     return asData(`${head}: ${shorten(m.content, (late ? LATE_RESULT_CHARS : OLD_RESULT_CHARS) * scale)}`);

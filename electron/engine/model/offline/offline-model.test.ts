@@ -156,7 +156,7 @@ describe('the stream', () => {
     expect([again.answer, beside.answer].map((one) => ({ ...one, durationMs: 0 }))).toEqual([{ ...answer, durationMs: 0 }, { ...answer, durationMs: 0 }]);
   });
 
-  // Bug: in a chat, an earlier prompt's turns are taken for this one's, or call ids repeat.
+  // Bug: in a chat, an earlier prompt's turns are taken for this one's, a skill's text for the prompt, or call ids repeat.
   it('starts anew with each prompt of a conversation', async () => {
     const first = [userMessage('Hello')];
     const { answer } = await ask(first);
@@ -167,6 +167,8 @@ describe('the stream', () => {
       { role: 'user', content: 'a note of the harness', synthetic: true, createdAt: 4 },
     ];
     expect((await ask(history)).answer.toolCalls).toEqual([]);
+    const withSkill: Message[] = [...first, { role: 'user', content: 'the text of a skill', note: 'skill', createdAt: 1 }];
+    expect((await ask(withSkill)).answer.toolCalls).toMatchObject(answer.toolCalls.map(({ name }) => ({ name })));
     const second = await ask([...history, { role: 'assistant', content: 'Done.', createdAt: 5 }, userMessage('Hello')]);
     expect(second.answer.toolCalls.length).toBe(1);
     expect(second.answer.toolCalls[0]?.id).not.toBe(answer.toolCalls[0]?.id);

@@ -1,4 +1,4 @@
-import type { Message, ToolCall } from '#shared/trajectory.ts';
+import { isRequest, type Message, type ToolCall } from '#shared/trajectory.ts';
 import { isRecord, parseJson } from '../json.ts';
 
 /** One earlier answer to the current prompt, with the text of its tool results. */
@@ -7,9 +7,9 @@ export interface Turn {
   results: string;
 }
 
-/** The prompt that is being answered and what has been done for it so far. Messages of the harness are no prompts. */
+/** The prompt that is being answered and what has been done for it so far. Messages of the harness and texts of skills are no prompts. */
 export function readConversation(messages: readonly Message[]): { prompt: string; turns: Turn[] } {
-  const at = messages.findLastIndex((message) => message.role === 'user' && message.synthetic !== true);
+  const at = messages.findLastIndex(isRequest);
   const turns: { calls: readonly ToolCall[]; results: string[] }[] = [];
   for (const message of messages.slice(at + 1)) {
     if (message.role === 'assistant') turns.push({ calls: message.toolCalls ?? [], results: [] });

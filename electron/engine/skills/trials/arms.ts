@@ -62,9 +62,9 @@ export function armOf(library: SkillLibrary, arm: TrialArm, tried: Tried, trajec
   };
 }
 
-/** The skill's text as it goes with a prompt when it is run by name. Throws TrialError when it cannot be read. */
+/** The skill's text as it goes with a prompt when it is run by name; not synthetic, as in a chat. Throws TrialError when it cannot be read. */
 export function ranByName(name: string, copy: string, now: number): Message {
   const text = readText(copy, MAIN_FILE);
   if (text === null) throw new TrialError('unavailable', 'The text of the skill cannot be read.');
-  return { role: 'user', content: `The person runs the skill "${name}" for this. Follow it.\nIts folder is ${copy}.\n\n${text}`, synthetic: true, note: 'skill', createdAt: now };
+  return { role: 'user', content: `The person runs the skill "${name}" for this. Follow it.\nIts folder is ${copy}.\n\n${text}`, note: 'skill', createdAt: now };
 }

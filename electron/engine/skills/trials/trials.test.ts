@@ -11,6 +11,7 @@ import { ConfigFile } from '../../store/config.ts';
 import { ensureHome, type HomePaths } from '../../store/home.ts';
 import { openStore, type Store } from '../../store/store.ts';
 import { LiveHub } from '../../trajectories/live.ts';
+import { toRollout } from '../../trajectories/export/atropos/rollout.ts';
 import { getDetail, getMessages } from '../../trajectories/query.ts';
 import { READER, RESOURCES } from '../../trajectories/testing.ts';
 import { skillText } from '../import/testing.ts';
@@ -165,10 +166,13 @@ describe('trying a skill', () => {
     });
   });
 
-  // Bug: run by name, the text is missing, or is training data, or goes to both sides.
-  it('gives its text with the prompt when it is run by name, as a note', async () => {
-    await withTrials(async ({ fake, start, ended }) => {
+  // Bug: run by name, the text is missing, or goes to both sides, or is not in the training data of the side that has it.
+  it('gives its text with the prompt when it is run by name, as a message of its own', async () => {
+    await withTrials(async ({ fake, store, start, ended }) => {
       const trial = await ended(await start({ runByName: true }));
+      const detail = getDetail(store.db, trial.rows[0]!.with.trajectoryId!)!;
+      const rollout = toRollout(getMessages(store.db, detail.n, -1, 99, true), detail.tools, 'full', null);
+      expect('messages' in rollout && rollout.messages.map(({ role, content }) => (role === 'user' ? content : role))).toEqual(['system', expect.stringMatching(/^Name a fruit\n\n[^]*PINEAPPLE/), 'assistant']);
       expect(trial.rows[0]!.with).toMatchObject({ answer: 'PINEAPPLE', usedSkill: true, turns: 1, toolCalls: 0 });
       expect(fake.chats.filter(({ body }) => JSON.stringify(body.messages).includes('PINEAPPLE'))).toHaveLength(1);
     });

@@ -1,3 +1,4 @@
+import { joinedText } from '#shared/context.ts';
 import type { Message, ToolCall, ToolSpec } from '#shared/trajectory.ts';
 import { isJsonObject } from './json-text.ts';
 
@@ -26,7 +27,7 @@ export type HermesProblem =
   | 'ends_without_assistant';
 
 /**
- * Messages as turns: synthetic ones are left out, neighbouring human ones joined, results put with their calls by id. An answer that was
+ * Messages as turns: synthetic ones are left out, neighbouring human ones joined as the model read them, results put with their calls by id. An answer that was
  * interrupted before its first word is no turn. A compaction among the messages is only then a turn when `summaries` says so. Text is
  * well-formed Unicode and trimmed.
  */
@@ -78,7 +79,7 @@ export function plainTurns(messages: readonly Message[], tools: readonly ToolSpe
 function addHuman(turns: PlainTurn[], text: string, summary: boolean): void {
   const last = turns.at(-1);
   if (last?.from !== 'human') turns.push({ from: 'human', text, summary });
-  else turns.splice(-1, 1, { from: 'human', text: `${last.text}\n\n${text}`, summary: summary || last.summary });
+  else turns.splice(-1, 1, { from: 'human', text: joinedText(last.text, text), summary: summary || last.summary });
 }
 
 /** Ids of the calls of the message at `at` that only a synthetic result answers. */

@@ -6,7 +6,7 @@ import { useStore } from 'zustand';
 import { createStore } from 'zustand/vanilla';
 import { typedText } from '#shared/attached.ts';
 import type { Answer, SessionState } from '#shared/contract/chats.ts';
-import type { Attachment, StoredMessage } from '#shared/trajectory.ts';
+import { type Attachment, saidByPerson, type StoredMessage } from '#shared/trajectory.ts';
 import { useCommands } from '../../../lib/commands.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../../ui/Feedback.tsx';
 import { Spinner } from '../../../ui/Spinner.tsx';
@@ -135,7 +135,7 @@ function Opened({ state, transcript, handle, broken, onAgain, ...on }: Conversat
     { id: 'last', label: t('conversation.keys.last'), keys: 'End', also: ['shift+g'], keysOnly: true, run: () => list.current?.toEnd() },
     { id: 'copy', label: t('conversation.keys.copy'), keys: 'c', keysOnly: true, disabled: !turn, run: () => turn && actions.copyMessage(turn.message) },
     { id: 'fold', label: t('conversation.keys.fold'), keys: 'o', keysOnly: true, disabled: !turn, run: () => turn && toggleTurn(folds, turn) },
-    { id: 'edit', label: t('conversation.action.edit'), keys: 'e', keysOnly: true, disabled: busy || turn?.kind !== 'user' || turn.message.synthetic === true, run: () => turn && void transcript.whole(turn.key).then((text) => editing.setState({ editing: { seq: turn.key, text: typedText(text, turn.message.attachments) } }), () => undefined) },
+    { id: 'edit', label: t('conversation.action.edit'), keys: 'e', keysOnly: true, disabled: busy || turn?.kind !== 'user' || !saidByPerson(turn.message), run: () => turn && void transcript.whole(turn.key).then((text) => editing.setState({ editing: { seq: turn.key, text: typedText(text, turn.message.attachments) } }), () => undefined) },
   ], active);
 
   return (

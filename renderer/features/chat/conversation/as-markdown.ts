@@ -1,3 +1,4 @@
+import { saidByPerson } from '#shared/trajectory.ts';
 import { mainArgument, viewOfResult } from '../../library/results/result-view.ts';
 import type { Turn } from '../../library/view/turns.ts';
 
@@ -9,7 +10,7 @@ export interface Words {
   cut: string;
 }
 
-/** A conversation as Markdown: who said what, and calls with the beginning of what they gave. Reasoning and the harness's notes are left out. */
+/** A conversation as Markdown: who said what, and calls with the beginning of what they gave. Reasoning and what nobody typed are left out. */
 export function conversationAsMarkdown(turns: readonly Turn[], contentOf: (turn: Turn) => string, words: Words): string {
   const parts: string[] = [];
   let who = '';
@@ -19,7 +20,7 @@ export function conversationAsMarkdown(turns: readonly Turn[], contentOf: (turn:
     if (text.trim() !== '') parts.push(text.trim());
   };
   for (const turn of turns) {
-    if (turn.kind === 'user' && !turn.message.synthetic) {
+    if (turn.kind === 'user' && saidByPerson(turn.message)) {
       who = '';
       speak(words.person, contentOf(turn));
       for (const { name } of turn.message.attachments ?? []) parts.push(`- ${name}`);

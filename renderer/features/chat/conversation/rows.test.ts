@@ -37,8 +37,8 @@ describe('rows', () => {
     before.forEach((row, i) => expect(after[i]).toBe(row));
   });
 
-  it('of results of sub-agents are quiet ones, though they count as said (catches JSON that looks typed by the person)', () => {
-    expect(make([message(1, 'user'), message(2, 'user', { note: 'delegation' })]).map((row) => row.kind)).toEqual(['user', 'note']);
+  it('of results of sub-agents and of skills are quiet ones, though they are not synthetic (catches what looks typed by the person)', () => {
+    expect(make([message(1, 'user'), message(2, 'user', { note: 'delegation' }), message(3, 'user', { note: 'skill' })]).map((row) => row.kind)).toEqual(['user', 'note', 'note']);
   });
 
   it('mark what was sent while the agent worked, and nothing else (catches every message marked as steering)', () => {

@@ -1,4 +1,4 @@
-import type { StoredMessage } from '#shared/trajectory.ts';
+import { saidByPerson, type StoredMessage } from '#shared/trajectory.ts';
 import { splitPieces, type Piece } from '../../../ui/markdown-pieces.ts';
 import type { CallPair, Turn } from '../../library/view/turns.ts';
 import type { LiveAnswer } from './live.ts';
@@ -56,8 +56,8 @@ function rowsOf(turn: Turn, before: Turn | null, whole: string | undefined): Row
   if (message.compaction) return [{ ...base, key: `${seq}:compaction`, kind: 'compaction', message }];
   if (turn.kind === 'system') return [];
   if (turn.kind === 'orphan') return [{ ...base, key: `${seq}:stray`, kind: 'stray', message }];
-  // not synthetic, as what follows was said to them; but nobody typed them
-  if (message.synthetic || message.note === 'delegation') return [{ ...base, key: `${seq}:note`, kind: 'note', message }];
+  // not all of these are synthetic, but nobody typed them
+  if (!saidByPerson(message)) return [{ ...base, key: `${seq}:note`, kind: 'note', message }];
   return [{ ...base, key: `${seq}:user`, kind: 'user', message, steered: before?.kind === 'assistant' && before.calls.length > 0 }];
 }
 

@@ -1,7 +1,7 @@
 import { ChevronRight, Copy } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { ToolSpec } from '#shared/trajectory.ts';
+import { saidByPerson, type ToolSpec } from '#shared/trajectory.ts';
 import { cx } from '../../../lib/cx.ts';
 import { useFormat } from '../../../lib/i18n.ts';
 import { Chip } from '../../../ui/Chip.tsx';
@@ -46,9 +46,10 @@ export const TurnBlock = memo(function TurnBlock({ turn, isAnswer, isTask, curre
     tone = 'text-role-tool';
     notes.push(t('turn.orphan'));
   } else {
-    const harness = message.synthetic === true || message.note !== undefined;
+    const harness = !saidByPerson(message);
     who = harness ? t('role.harness') : isTask ? t('role.user') : t('role.userAgain');
     tone = harness ? 'text-fg-2' : 'text-role-human';
+    if (message.note === 'skill' && !message.synthetic) notes.push(t('turn.skill'));
   }
   const numbers = [message.durationMs === undefined || turn.kind === 'orphan' ? null : `+${format.duration(message.durationMs)}`, message.usage ? t('turn.tokens', { shown: format.compact(message.usage.completionTokens) }) : null].filter(Boolean);
   return (
@@ -78,7 +79,7 @@ function Body({ turn, running, tools, isAnswer }: { turn: Turn; running: boolean
     case 'system':
       return <SystemBody turn={turn} tools={tools} />;
     case 'user':
-      return message.synthetic ? (
+      return !saidByPerson(message) ? (
         <div className="border-l-2 border-dashed border-line-strong pl-2.5 text-sm wrap-anywhere whitespace-pre-wrap text-fg-2">
           <LongText message={message} plain />
         </div>

@@ -23,6 +23,8 @@ describe('outlineOf', () => {
     expect(entries.map((e) => e.label)).toEqual([
       { is: 'system' }, { is: 'task' }, { is: 'tool', name: 'terminal', times: 1 }, { is: 'exit', code: 2 }, { is: 'tool', name: 'patch', times: 2 }, { is: 'waiting' }, { is: 'harness' }, { is: 'answer' },
     ]);
+    // catches the text of a skill that is shown as another request of the person
+    expect(outlineOf(appendMessages([], [m(0, 'user'), m(1, 'user', { note: 'skill' })])).map((e) => e.role)).toEqual(['human', 'harness']);
     expect(entries.filter((e) => e.failed).map((e) => e.seq)).toEqual([3]);
     expect(entries.map((e) => e.turn)).toEqual([0, 1, 2, 2, 3, 3, 4, 5]);
   });

@@ -1,4 +1,4 @@
-import type { StoredMessage } from '#shared/trajectory.ts';
+import { saidByPerson, type StoredMessage } from '#shared/trajectory.ts';
 import { answerIndex, type Turn } from './turns.ts';
 
 /** One line of the outline: what a message is, in a word or two. The words are chosen by the view. */
@@ -32,10 +32,10 @@ export function outlineOf(turns: readonly Turn[]): OutlineEntry[] {
     } else if (turn.kind === 'orphan') {
       entries.push({ turn: i, seq, role: 'tool', failed: true, label: { is: 'result' } });
     } else {
-      // results that came between turns are no request of a person
-      const synthetic = turn.message.synthetic === true || turn.message.note === 'delegation';
-      entries.push({ turn: i, seq, role: synthetic ? 'harness' : 'human', failed: false, label: { is: synthetic ? 'harness' : asked ? 'user' : 'task' } });
-      asked ||= !synthetic;
+      // results that came between turns and texts of skills are not synthetic, but no request of a person
+      const harness = !saidByPerson(turn.message);
+      entries.push({ turn: i, seq, role: harness ? 'harness' : 'human', failed: false, label: { is: harness ? 'harness' : asked ? 'user' : 'task' } });
+      asked ||= !harness;
     }
   });
   return entries;

@@ -1,3 +1,4 @@
+import { joinedText } from '#shared/context.ts';
 import type { Message, ToolSpec } from '#shared/trajectory.ts';
 import type { HermesProblem, HermesWarning } from '../hermes.ts';
 import { isJsonObject, pythonSpacing } from '../json-text.ts';
@@ -29,7 +30,7 @@ export interface OpenAiConversation {
 
 /**
  * The messages that a model was given and wrote, its own system prompt included; what the harness added is left out, as in every export.
- * Calls whose result was lost go, and so does an answer that was interrupted before its first word; neighbouring user messages become one.
+ * Calls whose result was lost go, and so does an answer that was interrupted before its first word; neighbouring user messages become one, as the model read them.
  * @param summaries a compaction stands in place of the messages that it covers (they are not among `messages`)
  */
 export function toOpenAi(messages: readonly Message[], tools: readonly ToolSpec[], { summaries = false } = {}): OpenAiConversation {
@@ -46,7 +47,7 @@ export function toOpenAi(messages: readonly Message[], tools: readonly ToolSpec[
       if (out.length === 0 && content !== '') out.push({ role: 'system', content });
     } else if (m.role === 'user') {
       const last = out.at(-1);
-      if (last?.role === 'user') last.content += `\n\n${content}`;
+      if (last?.role === 'user') last.content = joinedText(last.content, content);
       else out.push({ role: 'user', content });
     } else if (m.role === 'assistant') {
       const results = resultsOf(real, i);
