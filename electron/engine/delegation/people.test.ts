@@ -1,36 +1,22 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LiveEvent } from '#shared/contract/trajectories.ts';
-import { type FakeModel, startFakeModel } from '../../../e2e/fakes/fake-model.ts';
 import { callTool, gated, hangAfter, say, together, type Step } from '../../../e2e/fakes/steps.ts';
-import { testHome } from '../chat/testing.ts';
 import { whenExists } from '../agent/testing.ts';
 import { sqlFor } from '../store/database.ts';
 import { getDetail, getMessages } from '../trajectories/query.ts';
-import { type DelegationGround, first, openDelegations, playing } from './testing.ts';
+import { type DelegationGround, first, openDelegations } from './testing.ts';
 
-let fake: FakeModel;
-let home: ReturnType<typeof testHome>;
 let t: DelegationGround;
 beforeEach(async () => {
-  fake = await startFakeModel();
-  home = testHome();
-  t = await openDelegations(home.home, fake.url);
+  t = await openDelegations();
 });
-afterEach(async () => {
-  await t.close();
-  expect(t.errors).toEqual([]);
-  await fake.close();
-  home.remove();
-  rmSync(`${home.home}-work`, { recursive: true, force: true });
-});
+afterEach(() => t.close());
 
-const plays = (script: Record<string, Step[]>): void => fake.respond(playing(script));
-const pidFile = (name: string): string => `${home.home}-work/${name}`;
 const exists = (file: string): Promise<void> => new Promise((resolve) => whenExists(file, resolve));
 const alive = (name: string): boolean => {
   try {
-    process.kill(Number(readFileSync(pidFile(name), 'utf8')), 0);
+    process.kill(Number(readFileSync(t.work(name), 'utf8')), 0);
     return true;
   } catch {
     return false;
@@ -40,7 +26,7 @@ const sleeper = (name: string): Step => callTool('terminal', { command: `echo $$
 
 test('what children do is seen as it happens, by those who look later too: state, activity, tokens, their own trajectory live', async () => {
   // Bug (#105631, #104675): running sub-agents vanish from the screen, because it was told of them only once.
-  plays({
+  t.plays({
     go: [callTool('spawn_parallel', { tasks: [{ prompt: 'reader' }, { prompt: 'thinker' }] })],
     reader: [callTool('terminal', { command: 'echo reading; sleep 300' })],
     thinker: [together(say(['half ', 'a ', 'thought']), hangAfter(2))],
@@ -74,10 +60,10 @@ test('what children do is seen as it happens, by those who look later too: state
 
 test('stopping the turn stops its children within a second, with the commands they run, and their results say what was done', async () => {
   // Bug (#42176, #115616): stop ends the parent, and the children go on spending.
-  plays({ go: [callTool('spawn_parallel', { tasks: [{ prompt: 'a' }, { prompt: 'b' }] })], a: [together(say('looked at a'), sleeper('a.pid'))], b: [sleeper('b.pid')] });
+  t.plays({ go: [callTool('spawn_parallel', { tasks: [{ prompt: 'a' }, { prompt: 'b' }] })], a: [together(say('looked at a'), sleeper('a.pid'))], b: [sleeper('b.pid')] });
   const id = t.chat();
   const turn = t.say(id, 'go');
-  await Promise.all([exists(pidFile('a.pid')), exists(pidFile('b.pid'))]);
+  await Promise.all([exists(t.work('a.pid')), exists(t.work('b.pid'))]);
   const before = performance.now();
   await t.chats.stop({ id });
   expect(performance.now() - before).toBeLessThan(2_500);
@@ -85,25 +71,25 @@ test('stopping the turn stops its children within a second, with the commands th
   expect((await t.children(id)).map((c) => c.state)).toEqual(['interrupted', 'interrupted']);
   expect(t.answer(id, 'spawn_parallel').results).toMatchObject([{ status: 'interrupted', summary: 'looked at a' }, { status: 'interrupted' }]);
   await expect.poll(() => [alive('a.pid'), alive('b.pid')]).toEqual([false, false]);
-  const requests = fake.counts.chats;
+  const requests = t.fake.counts.chats;
   await t.say(id, 'and now?');
-  expect(fake.counts.chats).toBe(requests + 1);
+  expect(t.fake.counts.chats).toBe(requests + 1);
 });
 
 test('one is stopped, its siblings go on; all of a delegation are stopped at once, those that wait too', async () => {
   // Bug (#22176, #88782): one child cannot be stopped alone, or takes the others along.
   t.config.change([[['delegation', 'max_concurrent_children'], 2]]);
-  plays({
+  t.plays({
     go: [callTool('spawn_parallel', { tasks: ['a', 'b', 'c', 'd'].map((prompt) => ({ prompt })) })],
     ...Object.fromEntries(['a', 'b', 'c', 'd'].map((p) => [p, [sleeper(`${p}.pid`)]])),
   });
   const id = t.chat();
   const turn = t.say(id, 'go');
-  await Promise.all([exists(pidFile('a.pid')), exists(pidFile('b.pid'))]);
+  await Promise.all([exists(t.work('a.pid')), exists(t.work('b.pid'))]);
   const [delegation] = await t.seen(id, () => true);
   expect(await t.delegations.stop({ childId: delegation!.children[0]!.id })).toEqual({ stopped: 1 });
   // its place is free for the next
-  await exists(pidFile('c.pid'));
+  await exists(t.work('c.pid'));
   expect((await t.children(id)).map((c) => c.state)).toEqual(['interrupted', 'running', 'running', 'queued']);
   expect(alive('b.pid')).toBe(true);
   expect(await t.delegations.stop({ delegationId: delegation!.id })).toEqual({ stopped: 3 });
@@ -118,7 +104,7 @@ test('one is stopped, its siblings go on; all of a delegation are stopped at onc
 
 test('a message to a child comes before its next call; one that has ended hears nothing, and that is said', async () => {
   // Bug: what a person says to a child is lost without a word.
-  plays({
+  t.plays({
     go: [callTool('spawn_agent', { prompt: 'work' })],
     work: [together(callTool('terminal', { command: 'true' }), gated('first'))],
     'use blue': [say('blue it is')],
@@ -126,10 +112,10 @@ test('a message to a child comes before its next call; one that has ended hears 
   const id = t.chat();
   const turn = t.say(id, 'go');
   const [delegation] = await t.seen(id, ([one]) => one?.children[0]?.state === 'running');
-  await fake.waitForChats(2);
+  await t.fake.waitForChats(2);
   const childId = delegation!.children[0]!.id;
   t.delegations.steer({ childId, text: 'use blue' });
-  fake.release('first');
+  t.fake.release('first');
   await turn;
   expect(t.answer(id, 'spawn_agent').results[0]!.summary).toBe('blue it is');
   const said = t.history((await t.children(id))[0]!.trajectoryId!).find((m) => m.content === 'use blue')!;
@@ -142,13 +128,13 @@ test('a message to a child comes before its next call; one that has ended hears 
 
 test('a chat that is put away takes its children with it, those in the background too, and nothing comes back to it', async () => {
   // Bug: deleted chats go on working and spending, and their results open them again.
-  plays({ go: [callTool('spawn_agent', { prompt: 'far', background: true })], far: [sleeper('far.pid')] });
+  t.plays({ go: [callTool('spawn_agent', { prompt: 'far', background: true })], far: [sleeper('far.pid')] });
   const hidden = (trajectoryId: string) => t.store.db.get(sqlFor.selectFrom('trajectories').select('deleted_at').where('id', '=', trajectoryId))!.deleted_at !== null;
   for (const how of ['archived', 'deleted'] as const) {
-    rmSync(pidFile('far.pid'), { force: true });
+    rmSync(t.work('far.pid'), { force: true });
     const id = t.chat();
     await t.say(id, 'go');
-    await exists(pidFile('far.pid'));
+    await exists(t.work('far.pid'));
     const messages = t.messages(id).length;
     const { trajectoryId } = (await t.children(id))[0]!;
     await (how === 'archived' ? t.chats.mark({ id, archived: true }) : t.chats.remove({ id }));
@@ -164,11 +150,9 @@ test('a chat that is put away takes its children with it, those in the backgroun
 
 test('a chat that was deleted long ago is removed with its sub-agents', async () => {
   // Bug: trajectories of children stay in the store for ever, belonging to nothing.
-  plays({ go: [callTool('spawn_agent', { prompt: 'near' })] });
-  const id = t.chat();
-  await t.say(id, 'go');
+  t.plays({ go: [callTool('spawn_agent', { prompt: 'near' })] });
+  const id = await t.go();
   await t.chats.remove({ id });
-  await t.close();
-  t = await openDelegations(home.home, fake.url, { now: () => Date.now() + 31 * 86_400_000 });
+  t = await t.again({ now: () => Date.now() + 31 * 86_400_000 });
   for (const table of ['sessions', 'trajectories', 'messages', 'delegations', 'children'] as const) expect(t.store.db.all(sqlFor.selectFrom(table).selectAll())).toEqual([]);
 });

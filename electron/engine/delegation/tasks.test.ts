@@ -2,53 +2,27 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type FakeModel, startFakeModel } from '../../../e2e/fakes/fake-model.ts';
+import type { FakeModel } from '../../../e2e/fakes/fake-model.ts';
 import { callTool, fail, gated, hangAfter, say, together } from '../../../e2e/fakes/steps.ts';
-import type { Task } from '#shared/contract/tasks.ts';
-import { type ChatGround, FAKE, idle, openChats, testHome } from '../chat/testing.ts';
-import { wholeHistory } from '../chat/history.ts';
+import { FAKE, idle } from '../chat/testing.ts';
 import { sqlFor } from '../store/database.ts';
 import { getDetail } from '../trajectories/query.ts';
-import { TaskService } from './tasks.ts';
+import type { TaskService } from './tasks.ts';
+import { openTasks, type TaskGround } from './testing.ts';
 
+let t: TaskGround;
 let fake: FakeModel;
-let home: ReturnType<typeof testHome>;
-let t: ChatGround;
 let tasks: TaskService;
 beforeEach(async () => {
-  fake = await startFakeModel();
-  home = testHome();
-  t = await openChats(home.home, fake.url, { config: (file) => file.change([[['prices', 'fake/*'], { input: 1, output: 2 }]]) });
-  tasks = new TaskService({ db: t.store.db, chats: t.chats });
+  t = await openTasks();
+  ({ fake, tasks } = t);
 });
-afterEach(async () => {
-  await t.close();
-  await fake.close();
-  home.remove();
-});
+afterEach(() => t.close());
 
 /** Dangerous by its first half, and harmless when it is run all the same. */
 const DANGER = 'rm -rf /opt/talaria-nothing-here/x; touch ran';
 
 const send = (id: string, text: string) => t.chats.send({ id, text, attachments: [], whenBusy: 'queue' });
-
-/** Resolves with the first list that fits. */
-async function untilTasks(fits: (items: Task[]) => boolean): Promise<Task[]> {
-  const abort = new AbortController();
-  try {
-    for await (const { items } of tasks.watch(abort.signal)) if (fits(items)) return items;
-  } finally {
-    abort.abort();
-  }
-  throw new Error('The list ended before it came to that');
-}
-
-async function ended(id: string): Promise<Task> {
-  const items = await untilTasks((all) => all.some((task) => task.id === id && task.state !== 'running'));
-  return items.find((task) => task.id === id)!;
-}
-
-const said = (task: Task) => wholeHistory(t.store.db, task.trajectoryId!);
 
 describe('a task', () => {
   // Bug: the task is a branch of the chat: it carries the chat's messages along, or its answer lands in the chat.
@@ -59,7 +33,7 @@ describe('a task', () => {
     const before = (await t.until(chat.session.id, idle)).session.messageCount;
     const started = await tasks.start({ prompt: 'look for the thing', like: chat.session.id });
     expect(started).toMatchObject({ state: 'running', prompt: 'look for the thing', maxTurns: 7, unread: false, endedAt: null });
-    const task = await ended(started.id);
+    const task = await t.taskEnded(started.id);
     expect(task).toMatchObject({ state: 'completed', result: 'found it', turns: 1, error: null, unread: true, activity: null });
     expect(task.tokens).toBeGreaterThan(0);
     expect(task.costUsd).toBeGreaterThan(0);
@@ -77,7 +51,7 @@ describe('a task', () => {
     fake.script(say('done'));
     const { id } = await tasks.start({ prompt: 'work', ...FAKE });
     expect(tasks.counts()).toEqual({ running: 1, unread: 0 });
-    await ended(id);
+    await t.taskEnded(id);
     expect((await t.chats.list({ archived: false, limit: 10 })).items).toEqual([]);
     expect((await t.chats.list({ archived: false, limit: 10, query: 'work' })).items).toEqual([]);
     expect(t.chats.waiting()).toBe(0);
@@ -90,14 +64,14 @@ describe('a task', () => {
 
   // §12.4 #15491, #65291, #90789: approval in the background waits for ever, or is passed by.
   test('asks nobody: a dangerous command is refused and the model is told why, and it cannot ask questions', async () => {
-    const folder = join(home.home, 'work');
+    const folder = join(t.home, 'work');
     mkdirSync(folder);
     fake.script(callTool('terminal', { command: DANGER }), callTool('read_file', { path: '/etc/hostname' }), say('I could not'));
     const chat = t.chats.create({ ...FAKE, toolsets: ['terminal', 'file', 'clarify'], workspace: folder });
-    const task = await ended((await tasks.start({ prompt: 'clean up', like: chat.session.id })).id);
+    const task = await t.taskEnded((await tasks.start({ prompt: 'clean up', like: chat.session.id })).id);
     expect(task).toMatchObject({ state: 'completed', result: 'I could not' });
     expect(existsSync(join(folder, 'ran'))).toBe(false);
-    const results = said(task).filter((m) => m.role === 'tool').map((m) => m.content);
+    const results = t.said(task).filter((m) => m.role === 'tool').map((m) => m.content);
     expect(results).toHaveLength(2);
     for (const result of results) expect(result).toContain('nobody can be asked');
     expect(fake.chats[0]!.body.tools?.map((tool) => tool.function.name)).not.toContain('clarify');
@@ -106,7 +80,7 @@ describe('a task', () => {
   test('whose command is allowed for good runs it', async () => {
     t.config.change([[['approvals', 'mode'], 'off']]);
     fake.script(callTool('terminal', { command: DANGER }), say('gone'));
-    const { id } = await ended((await tasks.start({ prompt: 'clean up', ...FAKE })).id);
+    const { id } = await t.taskEnded((await tasks.start({ prompt: 'clean up', ...FAKE })).id);
     expect(existsSync(join(t.chats.get({ id }).settings.workspace, 'ran'))).toBe(true);
   });
 
@@ -114,17 +88,17 @@ describe('a task', () => {
   test('that cannot begin leaves nothing', async () => {
     await expect(tasks.start({ prompt: 'work', provider: 'nowhere', model: 'none' })).rejects.toThrow();
     await expect(tasks.start({ prompt: 'work', like: 'no-such-chat' })).rejects.toMatchObject({ code: 'not_found' });
-    expect(await untilTasks(() => true)).toEqual([]);
+    expect(await t.untilTasks(() => true)).toEqual([]);
     expect(t.store.db.all(sqlFor.selectFrom('sessions').select('id'))).toEqual([]);
   });
 
   test('whose model cannot be reached has failed, with the reason, and can be tried again', async () => {
     fake.script(fail(401, { message: 'bad key' }));
     const { id } = await tasks.start({ prompt: 'work', ...FAKE });
-    expect(await ended(id)).toMatchObject({ state: 'failed', error: expect.stringContaining('bad key') as string, result: null });
+    expect(await t.taskEnded(id)).toMatchObject({ state: 'failed', error: expect.stringContaining('bad key') as string, result: null });
     fake.script(say('now it works'));
     expect(await tasks.resume({ id })).toMatchObject({ state: 'running', error: null });
-    expect(await ended(id)).toMatchObject({ state: 'completed', result: 'now it works' });
+    expect(await t.taskEnded(id)).toMatchObject({ state: 'completed', result: 'now it works' });
     expect(fake.chats[1]!.body.messages.map((m) => m.role)).toEqual(['system', 'user']);
   });
 });
@@ -141,7 +115,7 @@ describe('tasks at the same time', () => {
     expect(await tasks.stop({ id: ids[1]! })).toMatchObject({ state: 'interrupted' });
     expect(Date.now() - at).toBeLessThan(2_000);
     fake.release('go');
-    const items = await untilTasks((all) => all.every((task) => task.state !== 'running'));
+    const items = await t.untilTasks((all) => all.every((task) => task.state !== 'running'));
     // newest first
     expect(items.map((task) => [task.prompt, task.state])).toEqual([['task three', 'completed'], ['task two', 'interrupted'], ['task one', 'completed']]);
   });
@@ -150,10 +124,10 @@ describe('tasks at the same time', () => {
   test('are shown whole to one who begins to look later, with what they do now', async () => {
     fake.script(callTool('todo', { todos: [{ id: '1', content: 'dig', status: 'in_progress' }] }), together(say(['half ', 'an answer']), hangAfter(1)));
     const { id } = await tasks.start({ prompt: 'work', ...FAKE });
-    const [task] = await untilTasks(([first]) => first?.activity === 'answering');
+    const [task] = await t.untilTasks(([first]) => first?.activity === 'answering');
     expect(task).toMatchObject({ id, state: 'running', turns: 1 });
     expect(task!.tokens).toBeGreaterThan(0);
-    expect(await untilTasks(() => true)).toEqual([task]);
+    expect(await t.untilTasks(() => true)).toEqual([task]);
   });
 });
 
@@ -162,14 +136,14 @@ describe('a task that ended early goes on', () => {
   test('after an interrupt: with what it had said, and a note that asks it to go on', async () => {
     fake.script(together(say(['half ', 'an answer']), hangAfter(1)));
     const { id } = await tasks.start({ prompt: 'work', ...FAKE });
-    await untilTasks(([first]) => first?.activity === 'answering');
+    await t.untilTasks(([first]) => first?.activity === 'answering');
     await expect(tasks.resume({ id })).rejects.toMatchObject({ code: 'conflict' });
     expect(await tasks.stop({ id })).toMatchObject({ state: 'interrupted', result: expect.stringContaining('half') as string });
     fake.script(say('and the rest'));
     await tasks.resume({ id });
-    const task = await ended(id);
+    const task = await t.taskEnded(id);
     expect(task).toMatchObject({ state: 'completed', result: 'and the rest' });
-    const messages = said(task);
+    const messages = t.said(task);
     expect(messages.map((m) => m.role)).toEqual(['system', 'user', 'assistant', 'user', 'assistant']);
     expect(messages[3]).toMatchObject({ synthetic: true, note: 'continue' });
     await expect(tasks.resume({ id })).rejects.toMatchObject({ code: 'conflict' });
@@ -185,10 +159,10 @@ describe('a task that ended early goes on', () => {
     await tasks.stop({ id });
     fake.script(step, step, say('no more turns'));
     await tasks.resume({ id });
-    expect(await ended(id)).toMatchObject({ state: 'partial', result: 'no more turns', maxTurns: 3 });
+    expect(await t.taskEnded(id)).toMatchObject({ state: 'partial', result: 'no more turns', maxTurns: 3 });
     fake.script(step, say('done'));
     await tasks.resume({ id });
-    const task = await ended(id);
+    const task = await t.taskEnded(id);
     expect(task).toMatchObject({ state: 'completed', turns: 6, maxTurns: 7 });
     expect(fake.counts.chats).toBe(7);
   });
@@ -203,10 +177,10 @@ describe('a task that ended early goes on', () => {
         queue: JSON.stringify([{ id: 'q', text: 'do it', attachments: [] }]), created_at: 1, updated_at: 1,
       }),
     );
-    expect(await untilTasks(() => true)).toMatchObject([{ id, state: 'interrupted', prompt: 'do it', turns: 0 }]);
+    expect(await t.untilTasks(() => true)).toMatchObject([{ id, state: 'interrupted', prompt: 'do it', turns: 0 }]);
     fake.script(say('done'));
     await tasks.resume({ id });
-    expect(await ended(id)).toMatchObject({ state: 'completed', prompt: 'do it', result: 'done' });
+    expect(await t.taskEnded(id)).toMatchObject({ state: 'completed', prompt: 'do it', result: 'done' });
   });
 });
 
@@ -215,12 +189,12 @@ describe('what a person does with a task', () => {
   test('talking to it makes a chat of it, which may ask', async () => {
     fake.script(say('a plan'), callTool('clarify', { question: 'Which?', choices: ['a', 'b'] }));
     const { id } = await tasks.start({ prompt: 'plan', ...FAKE });
-    await ended(id);
+    await t.taskEnded(id);
     await expect(send(id, '   ')).rejects.toMatchObject({ code: 'invalid' });
-    expect(await untilTasks(() => true)).toHaveLength(1);
+    expect(await t.untilTasks(() => true)).toHaveLength(1);
     await send(id, 'go on');
     await t.until(id, (s) => s.question !== null);
-    expect(await untilTasks(() => true)).toEqual([]);
+    expect(await t.untilTasks(() => true)).toEqual([]);
     expect((await t.chats.list({ archived: false, limit: 10 })).items.map((s) => s.id)).toEqual([id]);
     expect(t.messages(id).filter((m) => m.role === 'user').map((m) => m.content)).toEqual(['plan', 'go on']);
     await expect(tasks.resume({ id })).rejects.toMatchObject({ code: 'not_found' });
@@ -231,34 +205,34 @@ describe('what a person does with a task', () => {
     const { id } = await tasks.start({ prompt: 'work', ...FAKE });
     await fake.waitForChats(1);
     await tasks.remove({ id });
-    expect(await untilTasks(() => true)).toEqual([]);
+    expect(await t.untilTasks(() => true)).toEqual([]);
     expect(tasks.counts()).toEqual({ running: 0, unread: 0 });
     await expect(tasks.resume({ id })).rejects.toMatchObject({ code: 'not_found' });
     expect(tasks.restore({ id })).toMatchObject({ id, state: 'interrupted' });
     fake.script(say('done'));
     await tasks.resume({ id });
-    expect(await ended(id)).toMatchObject({ state: 'completed' });
+    expect(await t.taskEnded(id)).toMatchObject({ state: 'completed' });
   });
 
   // Bug: a list that is sent four times a second carries every prompt and answer whole.
   test('a huge and broken prompt is kept whole, and shown by its beginning', async () => {
     const prompt = `\ud800 __proto__ ${'x'.repeat(900_000)}\udfff`;
     fake.script(say('y'.repeat(100_000)));
-    const task = await ended((await tasks.start({ prompt, ...FAKE })).id);
+    const task = await t.taskEnded((await tasks.start({ prompt, ...FAKE })).id);
     expect(task.prompt.length).toBeLessThanOrEqual(1_000);
     expect(task.prompt.isWellFormed()).toBe(true);
     expect(task.result!.length).toBeLessThanOrEqual(1_000);
-    expect(said(task)[1]!.content).toBe(prompt.toWellFormed());
+    expect(t.said(task)[1]!.content).toBe(prompt.toWellFormed());
   });
 
   test('a spend cap ends it like any chat, and it goes on when there is room', async () => {
     t.config.change([[['spend', 'session_usd'], 0.000_001]]);
     fake.script(callTool('todo', { todos: [] }));
     const { id } = await tasks.start({ prompt: 'work', ...FAKE });
-    expect(await ended(id)).toMatchObject({ state: 'partial', error: expect.stringContaining('spend cap') as string });
+    expect(await t.taskEnded(id)).toMatchObject({ state: 'partial', error: expect.stringContaining('spend cap') as string });
     t.config.change([[['spend', 'session_usd'], undefined]]);
     fake.script(say('done'));
     await tasks.resume({ id });
-    expect(await ended(id)).toMatchObject({ state: 'completed' });
+    expect(await t.taskEnded(id)).toMatchObject({ state: 'completed' });
   });
 });

@@ -1,55 +1,35 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type FakeModel, startFakeModel } from '../../../e2e/fakes/fake-model.ts';
-import { callTool, type Step } from '../../../e2e/fakes/steps.ts';
+import type { Step } from '../../../e2e/fakes/steps.ts';
 import type { Proposal } from '#shared/contract/reviews.ts';
-import { FAKE, idle, testHome } from '../chat/testing.ts';
-import { createSkill, ended, making, openReviews, quote, remember, type ReviewGround, SKILL, twoAgents, working } from './testing.ts';
+import { ASK_ALWAYS, changeMemory, createSkill, making, manageSkill, openReviews, quote, remember, type ReviewGround, SKILL, twoAgents, working } from './testing.ts';
 
-let fake: FakeModel;
-let home: ReturnType<typeof testHome>;
 let t: ReviewGround;
 let id: string;
 beforeEach(async () => {
-  fake = await startFakeModel();
-  home = testHome();
-  t = await openReviews(home.home, fake.url);
-  id = t.chats.create({ ...FAKE }).session.id;
-  fake.respond(twoAgents(working(1), making()));
-  await t.chats.send({ id, text: 'Always tag first.', attachments: [], whenBusy: 'queue' });
-  await t.until(id, idle);
+  t = await openReviews();
+  t.respond(twoAgents(working(1), making()));
+  await t.turn((id = t.chat()), 'Always tag first.');
 });
-afterEach(async () => {
-  expect(t.errors).toEqual([]);
-  await t.close();
-  await fake.close();
-  home.remove();
-});
+afterEach(() => t.close());
 
 const WHY = quote('Always tag first');
-const ASK = { memory_add: 'ask', memory_change: 'ask', memory_remove: 'ask', skill_new: 'ask', skill_change: 'ask', skill_remove: 'ask' } as const;
-const manage = (args: Record<string, unknown>) => callTool('skill_manage', { ...args, evidence: WHY, reason: 'Said so.' });
-const memory = (args: Record<string, unknown>) => callTool('memory', { ...args, evidence: WHY, reason: 'Said so.' });
-const file = (path: string) => readFileSync(join(t.skillsFolder, path), 'utf8');
+const manage = (args: Record<string, unknown>) => manageSkill(args, WHY);
+const memory = (args: Record<string, unknown>) => changeMemory(args, WHY);
 const entries = (target: 'user' | 'memory' = 'user') => t.memory.read(target).entries.map((e) => e.text);
 const state = (p: Proposal) => t.proposals().find((q) => q.id === p.id)!;
 const decide = (p: Proposal, decision: 'accept' | 'reject' | 'undo', edited?: { path: string; after: string | null }[]) => t.reviews.decide({ proposalId: p.id, decision, ...(edited ? { edited } : {}) });
 
-async function review(...steps: Step[]): Promise<Proposal[]> {
-  fake.respond(twoAgents(working(0), making(...steps)));
-  const { id: reviewId } = t.reviews.start({ sessionId: id, kind: 'combined', focus: '' });
-  const all = await t.reviewsUntil((reviews) => reviews.every(ended));
-  return all.find((r) => r.id === reviewId)!.proposals;
-}
+const review = async (...steps: Step[]): Promise<Proposal[]> => (await t.reviewing(id, steps)).proposals;
 
 describe('decisions', () => {
   // Bug: accepting writes without provenance, twice when pressed twice, or undo leaves half of it.
   test('accepted once, however often; undone wholly; accepted again', async () => {
-    t.reviews.configure({ apply: ASK });
+    t.reviews.configure({ apply: ASK_ALWAYS });
     const [skill, entry] = await review(createSkill('release', WHY), manage({ action: 'write_file', name: 'release', file_path: 'references/tags.md', file_content: 'v1' }), remember('Tags first.', WHY));
     await Promise.all([decide(skill!, 'accept'), decide(skill!, 'accept'), decide(entry!, 'accept'), decide(entry!, 'accept')]);
-    expect(file('release/references/tags.md')).toBe('v1');
+    expect(t.file('release/references/tags.md')).toBe('v1');
     expect(entries()).toEqual(['Tags first.']);
     const rows = () => t.store.db.connection.prepare('SELECT author, review_id FROM skill_versions ORDER BY id').all();
     expect(rows()).toEqual(Array(2).fill({ author: 'review', review_id: skill!.reviewId }));
@@ -63,7 +43,7 @@ describe('decisions', () => {
     expect(entries()).toEqual([]);
     expect([state(skill!).state, state(entry!).state]).toEqual(['undone', 'undone']);
     await decide(skill!, 'accept');
-    expect(file('release/SKILL.md')).toContain('npm test');
+    expect(t.file('release/SKILL.md')).toContain('npm test');
   });
 
   // Bug: what was applied at once cannot be taken back.
@@ -80,12 +60,12 @@ describe('decisions', () => {
 
   // Bug: the person mends a proposal, and what the agent had written is saved.
   test('what the person edited is what is written, and what is shown from then on', async () => {
-    t.reviews.configure({ apply: ASK });
+    t.reviews.configure({ apply: ASK_ALWAYS });
     const [skill, entry] = await review(createSkill('release', WHY), remember('Tags first.', WHY));
     const text = SKILL('release').replace('Tag it.', 'Tag it by hand.');
     await decide(skill!, 'accept', [{ path: 'SKILL.md', after: text }]);
     await decide(entry!, 'accept', [{ path: 'USER.md', after: 'Tags before everything.' }]);
-    expect(file('release/SKILL.md')).toBe(text);
+    expect(t.file('release/SKILL.md')).toBe(text);
     expect(entries()).toEqual(['Tags before everything.']);
     expect(state(skill!).changes).toMatchObject([{ path: 'SKILL.md', after: text }]);
     expect(state(entry!).changes).toMatchObject([{ after: 'Tags before everything.' }]);
@@ -93,7 +73,7 @@ describe('decisions', () => {
 
   // Bug: an edit that is refused has been written into the memory all the same; an emptied entry is kept as it was proposed.
   test('an edit of an entry that is refused writes nothing', async () => {
-    t.reviews.configure({ apply: ASK });
+    t.reviews.configure({ apply: ASK_ALWAYS });
     const [entry] = await review(remember('Tags first.', WHY));
     for (const edited of [[{ path: 'MEMORY.md', after: 'x' }], [{ path: 'USER.md', after: null }], [{ path: 'USER.md', after: '  ' }]]) {
       await expect(decide(entry!, 'accept', edited)).rejects.toMatchObject({ code: 'invalid' });
@@ -104,7 +84,7 @@ describe('decisions', () => {
 
   // Bug: a mistake in an edit costs the proposal.
   test('an edit that cannot be is refused, and the proposal waits on', async () => {
-    t.reviews.configure({ apply: ASK });
+    t.reviews.configure({ apply: ASK_ALWAYS });
     const [skill] = await review(createSkill('release', WHY));
     for (const edited of [[{ path: 'SKILL.md', after: 'no frontmatter' }], [{ path: 'SKILL.md', after: null }], [{ path: '../../evil', after: 'x' }]]) {
       await expect(decide(skill!, 'accept', edited)).rejects.toMatchObject({ code: 'invalid' });
@@ -124,8 +104,8 @@ describe('decisions', () => {
       expect(state(proposal)).toMatchObject({ state: 'failed' });
       expect(state(proposal).error).toBeTruthy();
     }
-    expect(file('release/SKILL.md')).toContain('make test');
-    expect(file('release/SKILL.md')).toContain('Tag it.');
+    expect(t.file('release/SKILL.md')).toContain('make test');
+    expect(t.file('release/SKILL.md')).toContain('Tag it.');
     expect(entries()).toEqual(['Never tags.']);
     expect(t.reviews.counts().waiting).toBe(0);
   });
@@ -133,10 +113,10 @@ describe('decisions', () => {
   // Bug: undo takes away what was changed after it.
   test('undo is a conflict when something was changed since, and leaves that', async () => {
     const [skill] = await review(createSkill('release', WHY));
-    const text = file('release/SKILL.md').replace('npm test', 'make test');
+    const text = t.file('release/SKILL.md').replace('npm test', 'make test');
     await t.skills.change({ action: 'edit', name: 'release', content: text }, { author: 'person', trajectoryId: null, reviewId: null, reason: '' });
     await expect(decide(skill!, 'undo')).rejects.toMatchObject({ code: 'conflict' });
-    expect(file('release/SKILL.md')).toBe(text);
+    expect(t.file('release/SKILL.md')).toBe(text);
     expect(state(skill!).state).toBe('applied');
   });
 
@@ -146,12 +126,12 @@ describe('decisions', () => {
     await t.skills.change({ action: 'write_file', name: 'mine', filePath: 'references/a.md', fileContent: 'kept' }, { author: 'person', trajectoryId: null, reviewId: null, reason: '' });
     const [removal] = await review(manage({ action: 'delete', name: 'mine' }));
     expect(removal).toMatchObject({ kind: 'skill_remove', state: 'waiting' });
-    expect(file('mine/references/a.md')).toBe('kept');
+    expect(t.file('mine/references/a.md')).toBe('kept');
     await decide(removal!, 'accept');
     expect(existsSync(join(t.skillsFolder, 'mine'))).toBe(false);
     await decide(removal!, 'undo');
-    expect(file('mine/references/a.md')).toBe('kept');
-    expect(file('mine/SKILL.md')).toBe(SKILL('mine'));
+    expect(t.file('mine/references/a.md')).toBe('kept');
+    expect(t.file('mine/SKILL.md')).toBe(SKILL('mine'));
   });
 
   // Bug: what was rejected is counted as waiting, or is done by a second press.

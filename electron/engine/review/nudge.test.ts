@@ -15,9 +15,8 @@ afterEach(() => t.close());
 describe('the nudge', () => {
   // Bug: eleven calls without a skill teach nothing, teach it twice, or what was learned is not there in the next session.
   test('eleven tool iterations without a skill: one review, whose skill has its provenance, is offered in the next session and used there', async () => {
-    t.fake.respond(twoAgents(working(11), making(createSkill('release-package', quote('echo step 3', '2')))));
-    const id = t.chat();
-    await t.turn(id, 'Release the package.');
+    t.respond(twoAgents(working(11), making(createSkill('release-package', quote('echo step 3', '2')))));
+    const id = await t.talk('Release the package.');
     const before = t.raw(t.tip(id));
     const [review, ...more] = await t.allEnded();
     expect(more).toEqual([]);
@@ -37,7 +36,7 @@ describe('the nudge', () => {
 
     const next = t.chat();
     const asked = t.fake.chats.length;
-    t.fake.respond(({ turnsSinceUser }) => (turnsSinceUser === 0 ? callTool('skill_view', { name: 'release-package' }) : say('Released by the steps.')));
+    t.respond(({ turnsSinceUser }) => (turnsSinceUser === 0 ? callTool('skill_view', { name: 'release-package' }) : say('Released by the steps.')));
     await t.turn(next, 'Release the other package.');
     expect(JSON.stringify(t.fake.chats[asked]!.body.messages[0])).toContain('release-package');
     expect(t.messages(next).find((m) => m.role === 'tool')).toMatchObject({ toolName: 'skill_view', isError: false });
@@ -48,7 +47,7 @@ describe('the nudge', () => {
   // #2235: text of the nudge was put into the person's messages, and from there into training data.
   test('what the person said is what the model is shown and what is stored, before and after a review', async () => {
     t.config.change([[['skills', 'creation_nudge_interval'], 2], [['memory', 'nudge_interval'], 2]]);
-    t.fake.respond(twoAgents(working(3), making()));
+    t.respond(twoAgents(working(3), making()));
     const id = t.chat();
     for (const text of ['one', 'two', 'three']) {
       await t.turn(id, text);
@@ -64,9 +63,8 @@ describe('the nudge', () => {
   // Bug: memory is reviewed after ten answers rather than ten turns of the person, or never.
   test('turns of the person without the memory tool come to a memory review, which has the memory tool and no skills', async () => {
     t.config.change([[['memory', 'nudge_interval'], 3]]);
-    t.fake.respond(twoAgents(() => say('Fine.'), making(remember('Prefers answers in German.', quote('answer in German')))));
-    const id = t.chat();
-    await t.turn(id, 'Please answer in German.');
+    t.respond(twoAgents(() => say('Fine.'), making(remember('Prefers answers in German.', quote('answer in German')))));
+    const id = await t.talk('Please answer in German.');
     await t.turn(id, 'And now?');
     expect(t.counters(id)).toMatchObject({ turns: 2 });
     expect(t.all()).toEqual([]);
@@ -80,19 +78,18 @@ describe('the nudge', () => {
 
   // #13075 #13092: counters were lost with a restart or an interrupt, or the review came twice.
   test('counters outlive a restart and an interrupted turn; the review comes once, after the turn that ends with an answer', async () => {
-    t.fake.respond(twoAgents(working(6), making()));
-    const id = t.chat();
-    await t.turn(id, 'first');
+    t.respond(twoAgents(working(6), making()));
+    const id = await t.talk('first');
     expect(t.counters(id)).toMatchObject({ iters: 7, turns: 1 });
     t = await t.again();
     expect(t.counters(id)).toMatchObject({ iters: 7, turns: 1 });
-    t.fake.respond(({ turnsSinceUser }) => (turnsSinceUser < 4 ? callTool('terminal', { command: `echo ${turnsSinceUser}` }) : together(say('half an answer'), gated('never', 1))));
+    t.respond(({ turnsSinceUser }) => (turnsSinceUser < 4 ? callTool('terminal', { command: `echo ${turnsSinceUser}` }) : together(say('half an answer'), gated('never', 1))));
     await t.chats.send({ id, text: 'second', attachments: [], whenBusy: 'queue' });
     await t.until(id, () => t.messages(id).filter((m) => m.role === 'tool').length === 10);
     await t.chats.stop({ id });
     expect(t.counters(id).due).toBe('skill');
     expect(t.all()).toEqual([]);
-    t.fake.respond(twoAgents(working(0), making()));
+    t.respond(twoAgents(working(0), making()));
     await t.turn(id, 'third');
     await t.allEnded(1);
     await t.turn(id, 'fourth');
@@ -102,7 +99,7 @@ describe('the nudge', () => {
   // Bug: a turn that the provider failed is reviewed, although nothing was answered.
   test('a turn that failed fires nothing', async () => {
     t.config.change([[['skills', 'creation_nudge_interval'], 2]]);
-    t.fake.respond(({ turnsSinceUser }) => (turnsSinceUser < 3 ? callTool('terminal', { command: `echo ${turnsSinceUser}` }) : fail(400, { message: 'no' })));
+    t.respond(({ turnsSinceUser }) => (turnsSinceUser < 3 ? callTool('terminal', { command: `echo ${turnsSinceUser}` }) : fail(400, { message: 'no' })));
     const id = t.chat();
     await t.chats.send({ id, text: 'go', attachments: [], whenBusy: 'queue' });
     await t.until(id, idle);
@@ -113,9 +110,8 @@ describe('the nudge', () => {
   // Bug: a chat in which the agent keeps its skills by itself is reviewed all the same.
   test('skill_manage in the conversation sets the counter back', async () => {
     t.config.change([[['skills', 'creation_nudge_interval'], 4]]);
-    t.fake.respond(({ turnsSinceUser: n }) => (n < 3 ? callTool('terminal', { command: `echo ${n}` }) : n === 3 ? callTool('skill_manage', { action: 'delete', name: 'nothing-there' }) : say('ok')));
-    const id = t.chat();
-    await t.turn(id, 'go');
+    t.respond(({ turnsSinceUser: n }) => (n < 3 ? callTool('terminal', { command: `echo ${n}` }) : n === 3 ? callTool('skill_manage', { action: 'delete', name: 'nothing-there' }) : say('ok')));
+    const id = await t.talk('go');
     expect(t.counters(id)).toMatchObject({ iters: 1 });
     expect(t.all()).toEqual([]);
   });
@@ -123,9 +119,8 @@ describe('the nudge', () => {
   // Bug: `enabled: false` only hides the results.
   test('switched off, nothing is asked of any model', async () => {
     t.reviews.configure({ enabled: false, skillInterval: 1, memoryInterval: 1 });
-    t.fake.respond(twoAgents(working(3), making()));
-    const id = t.chat();
-    await t.turn(id, 'go');
+    t.respond(twoAgents(working(3), making()));
+    const id = await t.talk('go');
     await t.chats.mark({ id, archived: true });
     expect(t.all()).toEqual([]);
     expect(t.reviews.list({ show: 'all', limit: 5 }).paused).toContain('switched off');
@@ -134,9 +129,8 @@ describe('the nudge', () => {
 
 describe('the review agent', () => {
   const review = async (...steps: Parameters<typeof making>) => {
-    const id = t.chat();
-    t.fake.respond(twoAgents(working(1), making(...steps)));
-    await t.turn(id, 'Do the thing.');
+    t.respond(twoAgents(working(1), making(...steps)));
+    const id = await t.talk('Do the thing.');
     return { id, done: await t.asked({ sessionId: id }) };
   };
 
@@ -146,7 +140,7 @@ describe('the review agent', () => {
     const { workspace } = t.chats.get({ id }).settings;
     mkdirSync(workspace, { recursive: true });
     writeFileSync(join(workspace, 'notes.md'), 'the line\n');
-    t.fake.respond(twoAgents(working(1), making(callTool('read_file', { path: 'notes.md' }), callTool('terminal', { command: 'rm -rf .' }), callTool('write_file', { path: 'x', content: 'y' }))));
+    t.respond(twoAgents(working(1), making(callTool('read_file', { path: 'notes.md' }), callTool('terminal', { command: 'rm -rf .' }), callTool('write_file', { path: 'x', content: 'y' }))));
     await t.turn(id, 'go');
     const done = await t.asked({ sessionId: id });
     const [read, terminal] = t.answers(done);
@@ -161,9 +155,8 @@ describe('the review agent', () => {
   // Bug: the list of tools cannot be widened, or by more than what only reads.
   test('further tools that only read are allowed by config.yaml; others are not', async () => {
     t.config.change([[['review', 'extra_tools'], ['session_search']]]);
-    t.fake.respond(twoAgents(working(1), making(callTool('session_search', { query: 'thing' }))));
-    const id = t.chat();
-    await t.turn(id, 'Do the thing.');
+    t.respond(twoAgents(working(1), making(callTool('session_search', { query: 'thing' }))));
+    const id = await t.talk('Do the thing.');
     const done = await t.asked({ sessionId: id, kind: 'memory' });
     expect(t.answers(done)[0]).toContain('Do the thing.');
     t.reviews.configure({ extraTools: ['web_search'] });
@@ -176,9 +169,8 @@ describe('the review agent', () => {
   // Bug: with the memory off a review of it runs without a tool, and costs money for nothing.
   test('without the memory: skills only, or nothing', async () => {
     t.config.change([[['memory', 'enabled'], false]]);
-    t.fake.respond(twoAgents(working(1), making()));
-    const id = t.chat();
-    await t.turn(id, 'Do the thing.');
+    t.respond(twoAgents(working(1), making()));
+    const id = await t.talk('Do the thing.');
     t.reviews.start({ sessionId: id, kind: 'combined', focus: '' });
     await t.allEnded(1);
     expect(t.fake.chats.find((c) => isReview(c.body))!.body.tools!.map((tool) => tool.function.name)).not.toContain('memory');
@@ -188,9 +180,8 @@ describe('the review agent', () => {
 
   // Bug: successes of the copied conversation are announced as the review's own.
   test('what the conversation itself had changed is not proposed again', async () => {
-    const id = t.chat();
-    t.fake.respond(twoAgents(({ turnsSinceUser }) => (turnsSinceUser === 0 ? callTool('memory', { action: 'add', target: 'memory', content: 'Builds with make.' }) : say('ok')), making()));
-    await t.turn(id, 'remember it');
+    t.respond(twoAgents(({ turnsSinceUser }) => (turnsSinceUser === 0 ? callTool('memory', { action: 'add', target: 'memory', content: 'Builds with make.' }) : say('ok')), making()));
+    const id = await t.talk('remember it');
     const done = await t.asked({ sessionId: id });
     expect(done).toMatchObject({ state: 'done', proposals: [] });
     expect(t.memory.read('memory').entries).toHaveLength(1);
@@ -199,9 +190,8 @@ describe('the review agent', () => {
   // #87250: what reviews cost was nowhere to be seen.
   test('its calls are booked as reviews, and the review says what it cost', async () => {
     t.config.change([[['prices', 'fake-model'], { input: 1_000, output: 1_000 }]]);
-    const id = t.chat();
-    t.fake.respond(twoAgents(working(1), () => ({ ...say('Nothing to save.'), usage: { prompt: 1_000, completion: 10 } })));
-    await t.turn(id, 'go');
+    t.respond(twoAgents(working(1), () => ({ ...say('Nothing to save.'), usage: { prompt: 1_000, completion: 10 } })));
+    const id = await t.talk('go');
     const spentInChat = t.chats.get({ id }).session.costUsd;
     const done = await t.asked({ sessionId: id });
     expect(done).toMatchObject({ costUsd: 1.01, usage: { promptTokens: 1_000, completionTokens: 10 } });
@@ -222,9 +212,8 @@ describe('the review agent', () => {
   test('another model is asked when one is set, with a digest', async () => {
     t.config.change([[['providers', 'cheap', 'base_url'], t.fake.url], [['providers', 'cheap', 'context_length'], 32_000]]);
     t.reviews.configure({ model: 'cheap/small' });
-    const id = t.chat();
-    t.fake.respond(twoAgents(working(40), making()));
-    await t.turn(id, 'a long work');
+    t.respond(twoAgents(working(40), making()));
+    await t.talk('a long work');
     await t.allEnded(1);
     const asked = t.fake.chats.find((c) => isReview(c.body))!.body;
     expect(asked.model).toBe('small');
@@ -235,23 +224,21 @@ describe('the review agent', () => {
 
   // Bug: a model that does not say how much it takes refuses the conversation, and it is never learned from.
   test('a conversation that the model refuses as too long is tried once more as a digest', async () => {
-    const id = t.chat();
-    t.fake.respond(twoAgents(working(1), () => contextOverflow()));
-    await t.turn(id, 'Do the thing.');
+    t.respond(twoAgents(working(1), () => contextOverflow()));
+    const id = await t.talk('Do the thing.');
     const failed = await t.asked({ sessionId: id, kind: 'skill' });
     expect(failed).toMatchObject({ state: 'failed' });
     expect(t.fake.chats.filter((c) => isReview(c.body))).toHaveLength(2);
     let refused = false;
-    t.fake.respond(twoAgents(working(1), () => (refused ? say('Nothing to save.') : ((refused = true), contextOverflow()))));
+    t.respond(twoAgents(working(1), () => (refused ? say('Nothing to save.') : ((refused = true), contextOverflow()))));
     t.reviews.start({ sessionId: id, kind: 'skill', focus: '' });
     expect((await t.allEnded(2))[0]).toMatchObject({ state: 'done', error: null });
   });
 
   // Bug: trajectories of a run whose server was given on its command line cannot be learned from.
   test('trajectories whose model is not there any more are read by the model of new chats', async () => {
-    t.fake.respond(twoAgents(working(1), making()));
-    const id = t.chat();
-    await t.turn(id, 'Do the thing.');
+    t.respond(twoAgents(working(1), making()));
+    const id = await t.talk('Do the thing.');
     t.store.db.connection.prepare("UPDATE trajectories SET provider = 'custom', model = 'gone' WHERE kind = 'chat'").run();
     t.reviews.start({ trajectoryIds: [t.tip(id)], kind: 'skill', focus: '' });
     expect((await t.allEnded(1))[0]).toMatchObject({ state: 'done', model: 'fake/fake-model' });

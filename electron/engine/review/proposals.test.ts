@@ -1,47 +1,25 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type FakeModel, startFakeModel } from '../../../e2e/fakes/fake-model.ts';
 import { callTool, type Step } from '../../../e2e/fakes/steps.ts';
-import { FAKE, idle, testHome } from '../chat/testing.ts';
-import { createSkill, ended, making, openReviews, quote, remember, type ReviewGround, SKILL, twoAgents, working } from './testing.ts';
+import { ASK_ALWAYS, changeMemory, createSkill, making, manageSkill, openReviews, quote, remember, type ReviewGround, SKILL, twoAgents, working } from './testing.ts';
 
-let fake: FakeModel;
-let home: ReturnType<typeof testHome>;
 let t: ReviewGround;
 let id: string;
 beforeEach(async () => {
-  fake = await startFakeModel();
-  home = testHome();
-  t = await openReviews(home.home, fake.url);
-  id = t.chats.create({ ...FAKE }).session.id;
-  fake.respond(twoAgents(working(1), making()));
-  await t.chats.send({ id, text: SAID, attachments: [], whenBusy: 'queue' });
-  await t.until(id, idle);
+  t = await openReviews();
+  t.respond(twoAgents(working(1), making()));
+  await t.turn((id = t.chat()), SAID);
 });
-afterEach(async () => {
-  expect(t.errors).toEqual([]);
-  await t.close();
-  await fake.close();
-  home.remove();
-});
+afterEach(() => t.close());
 
 const SAID = 'Release it, and always tag before you publish.';
 const WHY = quote('always tag before you publish');
-const manage = (args: Record<string, unknown>, evidence: unknown = WHY) => callTool('skill_manage', { ...args, evidence, reason: 'The person said so.' });
-const memory = (args: Record<string, unknown>, evidence: unknown = WHY) => callTool('memory', { ...args, evidence, reason: 'The person said so.' });
-
+const manage = (args: Record<string, unknown>) => manageSkill(args, WHY);
+const memory = (args: Record<string, unknown>) => changeMemory(args, WHY);
 /** A review in which the agent makes these calls; with what each of them was answered. */
 async function review(...steps: Step[]) {
-  const known = new Set(t.all().map((r) => r.id));
-  fake.respond(twoAgents(working(0), making(...steps)));
-  const { id: reviewId } = t.reviews.start({ sessionId: id, kind: 'combined', focus: '' });
-  const all = await t.reviewsUntil((reviews) => reviews.some((r) => !known.has(r.id)) && reviews.every(ended));
-  const done = all.find((r) => r.id === reviewId)!;
-  const [, messages] = JSON.parse(t.raw(done.trajectoryId!)) as [unknown, { role: string; content: string }[]];
-  return { ...done, answers: messages.filter((m) => m.role === 'tool').map((m) => JSON.parse(m.content) as Record<string, unknown>) };
+  const done = await t.reviewing(id, steps);
+  return { ...done, answers: t.answers(done).map((text) => JSON.parse(text) as Record<string, unknown>) };
 }
-const file = (path: string) => readFileSync(join(t.skillsFolder, path), 'utf8');
 const ownSkill = (name: string) => t.skills.change({ action: 'create', name, content: SKILL(name, 'Something that the person wrote for themselves.') }, { author: 'person', trajectoryId: null, reviewId: null, reason: '' });
 
 describe('proposals', () => {
@@ -54,7 +32,7 @@ describe('proposals', () => {
       { kind: 'memory_add', state: 'applied' },
     ]);
     expect(first.proposals[0]!.changes[0]!.after).toContain('Tag it, then publish.');
-    expect(file('release/SKILL.md')).toContain('Tag it, then publish.');
+    expect(t.file('release/SKILL.md')).toContain('Tag it, then publish.');
 
     const second = await review(
       manage({ action: 'patch', name: 'release', old_string: 'npm test', new_string: 'npm run check' }),
@@ -67,7 +45,7 @@ describe('proposals', () => {
       { kind: 'memory_change', target: 'user', state: 'waiting', changes: [{ before: 'Tags before publishing.', after: 'Tags before publishing, always.' }] },
       { kind: 'memory_remove', target: 'user', state: 'waiting', changes: [{ before: 'Tags before publishing, always.', after: null }] },
     ]);
-    expect(file('release/SKILL.md')).toContain('npm test');
+    expect(t.file('release/SKILL.md')).toContain('npm test');
     expect(t.memory.read('user').entries.map((e) => e.text)).toEqual(['Tags before publishing.']);
     expect(t.reviews.counts()).toEqual({ waiting: 3, running: 0 });
   });
@@ -85,21 +63,21 @@ describe('proposals', () => {
   test("the person's own skills wait for them, whatever the settings say", async () => {
     t.reviews.configure({ apply: { memory_add: 'at_once', memory_change: 'at_once', memory_remove: 'at_once', skill_new: 'at_once', skill_change: 'at_once', skill_remove: 'at_once' } });
     await ownSkill('mine');
-    const before = file('mine/SKILL.md');
+    const before = t.file('mine/SKILL.md');
     const { proposals, answers } = await review(manage({ action: 'patch', name: 'mine', old_string: 'Tag it.', new_string: 'Sign it.' }), createSkill('other', WHY, SKILL('other', 'Sets up a new laptop with all the keys and tools.')));
     expect(proposals.map((p) => [p.kind, p.state])).toEqual([['skill_change', 'waiting'], ['skill_new', 'applied']]);
     expect(answers[0]).toMatchObject({ success: true, applied: false });
-    expect(file('mine/SKILL.md')).toBe(before);
+    expect(t.file('mine/SKILL.md')).toBe(before);
     // and what the person pinned: it is not removed at all
     t.skills.setMark('own/other', { pinned: true });
     const pinned = await review(manage({ action: 'patch', name: 'other', old_string: 'Tag it.', new_string: 'Sign it.' }), manage({ action: 'delete', name: 'other' }));
     expect(pinned.proposals.filter((p) => p.state !== 'waiting')).toEqual([]);
-    expect(file('other/SKILL.md')).toContain('Tag it.');
+    expect(t.file('other/SKILL.md')).toContain('Tag it.');
   });
 
   // #33064 #63388 #58475: a patch after a create that was only planned fails, and the review turns in circles.
   test('later calls see what earlier ones proposed, also what waits', async () => {
-    t.reviews.configure({ apply: { memory_add: 'ask', memory_change: 'ask', memory_remove: 'ask', skill_new: 'ask', skill_change: 'ask', skill_remove: 'ask' } });
+    t.reviews.configure({ apply: ASK_ALWAYS });
     const { proposals, answers } = await review(
       createSkill('release', WHY),
       manage({ action: 'patch', name: 'release', old_string: 'Tag it.', new_string: 'Tag and sign it.' }),
