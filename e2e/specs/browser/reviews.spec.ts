@@ -55,6 +55,7 @@ test('what asks first waits in the inbox, and is accepted as edited, rejected, o
   await expect(page.getByRole('link', { name: /2 wait for you/ })).toBeVisible();
   await expect(screens(page).getByLabel('2 proposals wait for you')).toBeVisible();
   await screens(page).getByRole('link', { name: 'Reviews' }).click();
+  await expect(page.getByRole('navigation', { name: 'Reviews', exact: true }).getByRole('link').first()).toBeVisible();
   await page.keyboard.press('j');
   await expect(page.getByText('Asked to look at: how releases are made')).toBeVisible();
 
@@ -86,6 +87,8 @@ test('trajectories of the Library are learnt from together', async ({ chat: page
     await expect(conversation(page).getByText('Done.')).toBeVisible();
   }
   await screens(page).getByRole('link', { name: 'Library' }).click();
+  // keys move through what is there
+  await expect(page.getByRole('option', { name: /Another thing/ })).toBeVisible();
   await page.keyboard.press('Control+a');
   await expect(page.getByRole('button', { name: /^Learn from/ })).toBeHidden();
   await page.keyboard.press('Escape');
