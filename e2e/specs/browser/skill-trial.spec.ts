@@ -93,3 +93,21 @@ test('a trial outlives its dialog and a crash, and goes on with what is missing'
   await expect(dialog.getByText('4 of 4 attempts')).toBeVisible();
   expect(fake.counts.chats).toBe(6);
 });
+
+// Bug: what a row brings besides its prompt is passed over in silence, or a row that cannot be run is begun; a long prompt widens the form.
+test('the form says what rows bring along, and which of them cannot be run', async ({ fake, skills: page }) => {
+  const dialog = await tryIt(page);
+  const take = (second: object) => dialog.locator('input[data-pick=prompts]').setInputFiles({ name: 'rows.jsonl', mimeType: 'application/json', buffer: Buffer.from([{ prompt: `Write release notes ${'at length '.repeat(30)}`, prompts: ['Shorter'], system: 'Be kind.', tools: ['terminal'] }, { prompt: 'Again', ...second }].map((row) => JSON.stringify(row)).join('\n')) });
+  await take({ image: 'python:3.12' });
+  await expect(dialog.getByText('1 further turn · own system prompt · own tools')).toBeInViewport({ ratio: 1 });
+  await expect(dialog.getByText(/^Prompt 2 cannot be run\. Its row runs in the container image python:3\.12/)).toBeVisible();
+  await expectAccessible(page, 'form of a trial with rows');
+  await dialog.getByRole('button', { name: 'Run both' }).click();
+  await expect(dialog.getByText(/^Prompt 2 cannot be run/)).toHaveCount(2);
+  expect(fake.counts.chats).toBe(0);
+  await dialog.getByRole('button', { name: 'Type them instead' }).click();
+  await take({});
+  await dialog.getByRole('button', { name: 'Run both' }).click();
+  await expect(dialog.getByText('4 of 4 attempts')).toBeVisible();
+  await expect(dialog.getByRole('list', { name: 'Prompts' }).getByRole('listitem').first()).toContainText('1 further turn · own system prompt · own tools');
+});

@@ -13,7 +13,7 @@ export const ROW_PX = 44;
 /** Shared by head and rows: mark, task, turns, tokens, time; in a narrow pane only mark, task and tokens. */
 export const COLUMNS = 'grid grid-cols-[16px_minmax(0,1fr)_52px] items-center gap-2.5 px-3 @min-[340px]:grid-cols-[16px_minmax(0,1fr)_40px_52px_52px]';
 /** The same with the reward at the end, which is what a narrow pane keeps. */
-export const SCORED_COLUMNS = 'grid grid-cols-[16px_minmax(0,1fr)_48px] items-center gap-2.5 px-3 @min-[440px]:grid-cols-[16px_minmax(0,1fr)_40px_52px_52px_48px]';
+export const SCORED_COLUMNS = 'grid grid-cols-[16px_minmax(0,1fr)_58px] items-center gap-2.5 px-3 @min-[440px]:grid-cols-[16px_minmax(0,1fr)_40px_52px_52px_58px]';
 
 /** For the columns that a narrow pane has no room for; with the reward, narrow begins earlier. */
 export const wideOnly = (scored: boolean): string => (scored ? 'hidden @min-[440px]:block' : 'hidden @min-[340px]:block');

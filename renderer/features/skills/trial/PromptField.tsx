@@ -36,11 +36,11 @@ export function PromptField({ form, onChange, error }: { form: TrialForm; onChan
   const count = promptsOf(form).length;
   const shown = failed ? errorText(failed) : error;
   return (
-    <div className="grid gap-1.5">
+    <div className="grid min-w-0 gap-1.5">
       {form.file ? (
-        <div className="grid gap-1">
+        <div className="grid min-w-0 gap-1">
           <span className="text-sm font-medium text-fg-2">{t('prompts.label')}</span>
-          <div className="rounded-m border border-line bg-bg">
+          <div className="min-w-0 rounded-m border border-line bg-bg">
             <p className="flex items-center gap-2 border-b border-line py-1 pr-1 pl-2.5 text-sm">
               <span className="min-w-0 flex-1 truncate">{t('prompts.fromFile', { count: form.file.prompts.length, shown: f.exact(form.file.prompts.length), rows: f.exact(form.file.rows), name: form.file.name })}</span>
               <Button variant="ghost" icon={X} onClick={() => onChange({ file: null })}>{t('prompts.typeInstead')}</Button>
