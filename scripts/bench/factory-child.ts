@@ -57,7 +57,7 @@ const rate = (from: number, to: number) => ((marks[to]!.ended - marks[from]!.end
 clicks.sort((a, b) => a - b);
 console.log(
   JSON.stringify({
-    completed: run.states.completed, of: run.total, startMs, firstRate: rate(0, 1), lastRate: rate(8, 9), rssEarly: marks[1]!.rss, rssLate: marks[9]!.rss,
+    completed: run.states.completed, of: run.total, startMs, firstRate: rate(0, 1), lastRate: rate(8, 9), rssEarly: marks[1]!.rss, rssHalf: marks[4]!.rss, rssLate: marks[9]!.rss,
     clickP99: clicks[Math.floor(clicks.length * 0.99)], clickMax: clicks.at(-1), loopP99: loop.percentile(99) / 1e6, loopMax: loop.max / 1e6, pageMs: pages, wholePage, resumeMs,
   }),
 );

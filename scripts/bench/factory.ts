@@ -13,6 +13,7 @@ interface Result {
   firstRate: number;
   lastRate: number;
   rssEarly: number;
+  rssHalf: number;
   rssLate: number;
   clickP99: number;
   clickMax: number;
@@ -40,7 +41,8 @@ export async function benchFactory(ground: Ground, prompts: number): Promise<Row
     { name: 'rate in the last tenth', value: r.lastRate, unit: 'prompts/s' },
     { name: 'last tenth, part of the second', value: (r.lastRate / r.firstRate) * 100, unit: '%' },
     { name: 'memory after two tenths', value: r.rssEarly, unit: 'MiB' },
-    { name: 'memory near the end', value: r.rssLate, unit: 'MiB' },
+    { name: 'memory half way, just before the page is opened', value: r.rssHalf, unit: 'MiB' },
+    { name: "memory near the end, with the page's reader", value: r.rssLate, unit: 'MiB' },
     { name: 'a question to the engine meanwhile (99th percentile)', value: r.clickP99, unit: 'ms' },
     { name: 'the same, slowest', value: r.clickMax, unit: 'ms' },
     { name: 'event loop delay (99th percentile)', value: r.loopP99, unit: 'ms' },
