@@ -1,13 +1,11 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { MAX_REFRESH_MINUTES, MEMORY_LIMIT_CHARS, type MemorySettings as Settings } from '#shared/contract/memory.ts';
-import { useClient, useLoad } from '../../lib/engine-context.tsx';
-import { useErrorText } from '../../lib/errors.ts';
 import { ErrorState, Skeleton } from '../../ui/Feedback.tsx';
 import { Switch } from '../../ui/Switch.tsx';
-import { useToasts } from '../../ui/Toasts.tsx';
 import { SavedText } from '../settings/SavedText.tsx';
 import { SettingRow } from '../settings/SettingRow.tsx';
+import { useSettings } from '../settings/use-settings.ts';
 
 const NUMBERS: readonly (readonly [name: 'memoryLimit' | 'userLimit' | 'refreshIdleMinutes', min: number, max: number])[] = [
   ['memoryLimit', MEMORY_LIMIT_CHARS.min, MEMORY_LIMIT_CHARS.max],
@@ -18,18 +16,8 @@ const NUMBERS: readonly (readonly [name: 'memoryLimit' | 'userLimit' | 'refreshI
 /** Whether agents have a memory, how much of it prompts hold, and when a chat sees it anew. Changes are saved as they are made. */
 export function MemorySettings(): ReactNode {
   const { t } = useTranslation('memory');
-  const client = useClient();
-  const toast = useToasts();
-  const errorText = useErrorText();
-  const settings = useLoad((c) => c.memory.settings(), []);
-  const update = (change: Partial<Settings>): void => {
-    client.memory.configure(change).then(settings.set, (error: unknown) => {
-      settings.reload();
-      toast({ title: errorText(error), kind: 'bad' });
-    });
-  };
-  const s = settings.data;
-  if (!s) return settings.error ? <ErrorState error={settings.error} onRetry={settings.reload} /> : <Skeleton className="h-44 rounded-l" />;
+  const { data: s, error, reload, update } = useSettings<Settings>((c) => c.memory.settings(), (c, change) => c.memory.configure(change));
+  if (!s) return error ? <ErrorState error={error} onRetry={reload} /> : <Skeleton className="h-44 rounded-l" />;
   return (
     <div className="rounded-l border border-line bg-raised">
       <SettingRow label={t('settings.enabled')} hint={t('settings.enabledHint')}>

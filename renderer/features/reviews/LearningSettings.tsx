@@ -1,16 +1,14 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { PROPOSAL_KINDS, REVIEW_EXTRA_TOOLS, type ReviewSettings } from '#shared/contract/reviews.ts';
-import { useClient, useLoad } from '../../lib/engine-context.tsx';
-import { useErrorText } from '../../lib/errors.ts';
 import { Checkbox } from '../../ui/Checkbox.tsx';
 import { ErrorState, Skeleton } from '../../ui/Feedback.tsx';
 import { Segmented } from '../../ui/Select.tsx';
 import { Switch } from '../../ui/Switch.tsx';
-import { useToasts } from '../../ui/Toasts.tsx';
 import { MemorySettings } from '../memory/MemorySettings.tsx';
 import { SavedText } from '../settings/SavedText.tsx';
 import { SettingRow, SettingsSection } from '../settings/SettingRow.tsx';
+import { useSettings } from '../settings/use-settings.ts';
 import { amountText, parseAmount } from '../settings/spend/amount.ts';
 
 type Numbers = 'skillInterval' | 'memoryInterval' | 'maxIterations' | 'dayReviews';
@@ -24,22 +22,12 @@ const NUMBERS: readonly (readonly [name: Numbers, min: number, max: number])[] =
 /** When agents look back at what they did, what that may cost, and what of it is kept without asking. Changes are saved as they are made. */
 export function LearningSettings(): ReactNode {
   const { t } = useTranslation(['reviews', 'memory']);
-  const client = useClient();
-  const toast = useToasts();
-  const errorText = useErrorText();
-  const settings = useLoad((c) => c.reviews.settings(), []);
-  const update = (change: Partial<ReviewSettings>): void => {
-    client.reviews.configure(change).then(settings.set, (error: unknown) => {
-      settings.reload();
-      toast({ title: errorText(error), kind: 'bad' });
-    });
-  };
+  const { data: s, error, reload, update } = useSettings<ReviewSettings>((c) => c.reviews.settings(), (c, change) => c.reviews.configure(change));
   /** What is no amount is not saved: a slip must not take the cap away. */
   const saveCap = (text: string): void => {
     const dayUsd = parseAmount(text);
     if (dayUsd !== undefined && dayUsd !== 0) update({ dayUsd });
   };
-  const s = settings.data;
   return (
     <SettingsSection id="learning" title={t('settings.title')} about={t('settings.about')}>
       {s ? (
@@ -84,8 +72,8 @@ export function LearningSettings(): ReactNode {
             ))}
           </div>
         </>
-      ) : settings.error ? (
-        <ErrorState error={settings.error} onRetry={settings.reload} />
+      ) : error ? (
+        <ErrorState error={error} onRetry={reload} />
       ) : (
         <Skeleton className="h-96 rounded-l" />
       )}

@@ -2,32 +2,20 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Preferences } from '#shared/contract/preferences.ts';
 import { REASONING_EFFORTS } from '#shared/contract/runs.ts';
-import { useClient, useLoad } from '../../lib/engine-context.tsx';
-import { useErrorText } from '../../lib/errors.ts';
 import { hostKind } from '../../lib/transports.ts';
 import { ErrorState, Skeleton } from '../../ui/Feedback.tsx';
 import { Select } from '../../ui/Select.tsx';
 import { Switch } from '../../ui/Switch.tsx';
-import { useToasts } from '../../ui/Toasts.tsx';
 import { SavedText } from './SavedText.tsx';
 import { SettingRow, SettingsSection } from './SettingRow.tsx';
+import { useSettings } from './use-settings.ts';
 
 const SWITCHES = ['compress', 'titles', 'checkpoints', 'saveTrajectories', 'notify', 'keepInTray'] as const satisfies readonly (keyof Preferences)[];
 
 /** How chats behave. Changes are saved as they are made. */
 export function Chats(): ReactNode {
   const { t } = useTranslation('settings');
-  const client = useClient();
-  const toast = useToasts();
-  const errorText = useErrorText();
-  const preferences = useLoad((c) => c.preferences.get(), []);
-  const update = (change: Partial<Preferences>): void => {
-    client.preferences.update(change).then(preferences.set, (error: unknown) => {
-      preferences.reload();
-      toast({ title: errorText(error), kind: 'bad' });
-    });
-  };
-  const p = preferences.data;
+  const { data: p, error, reload, update } = useSettings<Preferences>((c) => c.preferences.get(), (c, change) => c.preferences.update(change));
   return (
     <SettingsSection id="chats" title={t('chats.title')} about={t('chats.about')}>
       {p ? (
@@ -60,8 +48,8 @@ export function Chats(): ReactNode {
             </SettingRow>
           ))}
         </div>
-      ) : preferences.error ? (
-        <ErrorState error={preferences.error} onRetry={preferences.reload} />
+      ) : error ? (
+        <ErrorState error={error} onRetry={reload} />
       ) : (
         <Skeleton className="h-72 rounded-l" />
       )}
