@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { say, think, together } from '../../../e2e/fakes/steps.ts';
 import { disagreements, withBatch } from '../../../e2e/fixtures/batch-ground.ts';
 
 const disk = mkdtempSync(join(tmpdir(), 'small-disk-'));
-const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', disk]);
+const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=32m,nr_inodes=500', 'tmpfs', disk]);
 const why = mounted.status === 0 ? '' : ` (not run: no small disk can be mounted here: ${(mounted.stderr?.toString() || mounted.error?.message || '').trim()})`;
 
 afterAll(() => {
@@ -45,3 +45,36 @@ test.skipIf(why !== '').each([0.1, 0.5])(`a disk that is full in the middle of a
     },
     { folder: disk },
   ), 60_000);
+
+// Bug: with no room for workspaces every prompt that was left failed within seconds, and the run was called completed
+test.skipIf(why !== '')(`a disk with no room for workspaces pauses the run, and none has failed${why}`, () =>
+  withBatch(async ({ fake, service, spec, dataset, settled, resumed, store }) => {
+    const { ffree } = statfsSync(disk);
+    const full = Array.from({ length: ffree }, (_, i) => join(disk, `ballast-${i}`));
+    vi.stubEnv('TMPDIR', disk);
+    let calls = 0;
+    try {
+      fake.respond(() => {
+        if ((calls += 1) === 2) for (const path of full) fill(path);
+        return together(think('Thinking.'), say('done'));
+      });
+      const { id } = await service.start(spec({ datasetFile: dataset(Array.from({ length: 24 }, (_, i) => `p${i}`)), numWorkers: 2 }));
+      expect(await settled(id)).toMatchObject({ state: 'paused', states: { failed: 0 }, message: 'There is no room on the disk for the workspace. Make room, then resume the run.' });
+      expect(calls).toBeLessThan(24);
+      for (const path of full) rmSync(path, { force: true });
+      const ended = await resumed(id);
+      expect(ended).toMatchObject({ state: 'completed', message: null, states: { completed: 24 } });
+      expect(disagreements(store, ended)).toEqual([]);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  }), 60_000);
+
+/** One more entry, as long as there is room. */
+function fill(path: string): void {
+  try {
+    writeFileSync(path, '');
+  } catch {
+    // it is full
+  }
+}

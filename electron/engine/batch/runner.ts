@@ -8,6 +8,7 @@ import { storeSentence } from './errors.ts';
 import { settleDuplicates } from './filters/judge.ts';
 import type { RunOutputs } from './outputs.ts';
 import { FailureWatch } from './queue/failures.ts';
+import { DISK_FULL } from './queue/judge.ts';
 import { LEASE_MS, type Settled, StoreQueue } from './queue/store-queue.ts';
 import { RunTally } from './queue/tally.ts';
 import { Workers, type WorkersDeps } from './queue/workers.ts';
@@ -208,6 +209,7 @@ export class BatchPass {
       this.#stop = { kind: 'cap', message: result.overBudget };
       this.#workers.takeNoMore();
     }
+    if (result.defect?.cause === DISK_FULL) this.#halt({ kind: 'disk', message: result.defect.reason });
     const message = this.#failures.see(disposition, result);
     if (message !== null) this.#halt({ kind: 'fail', message });
   }

@@ -4,6 +4,8 @@ import type { RolloutResult } from './types.ts';
 
 /** Failures of the provider that the same request would meet again. */
 const HOPELESS = ['bad_request', 'context_overflow'];
+/** Others would meet it too: the run waits until there is room. */
+export const DISK_FULL = 'disk_full';
 /** Ends that are no fault of the rollout: it is run again. */
 const GOES_ON: readonly ExitReason[] = ['interrupted', 'budget_exceeded'];
 
@@ -22,6 +24,7 @@ export interface Verdict {
  */
 export function judge(result: RolloutResult, interrupted: 'cancelled' | 'pending'): Verdict {
   const { exitReason, defect, modelError } = result;
+  if (defect?.cause === DISK_FULL) return { state: interrupted, cause: null, reason: defect.reason, retryable: true, exit: { exitReason: 'interrupted', error: defect.reason } };
   if (defect || exitReason === null) {
     const { cause, reason, retryable } = defect ?? { cause: 'defect', reason: 'It ended without a reason.', retryable: true };
     return { state: 'failed', cause, reason, retryable, exit: { exitReason: 'error', error: reason } };
