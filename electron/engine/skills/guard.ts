@@ -40,9 +40,10 @@ export interface Scan {
 /**
  * What is dangerous about a skill's files: patterns in their text, hidden characters, orders for the agent, and what a skill never needs
  * (links out of it, programs, files too large or too many). A filter for the careless attack, not a proof of harmlessness.
+ * @param more.folder of the skill, below its root
  */
-export function scanFiles(files: readonly ScannedFile[], more: { truncated?: boolean } = {}): Scan {
-  const findings = structure(files, more.truncated ?? false);
+export function scanFiles(files: readonly ScannedFile[], more: { truncated?: boolean; folder?: string } = {}): Scan {
+  const findings = structure(files, more.truncated ?? false, more.folder ?? '');
   let textBytes = 0;
   for (const file of files) {
     // however much was found: what comes behind it may be worse
@@ -88,17 +89,21 @@ export function textOf(bytes: Buffer): string | null {
   return text.includes('\ufffd') && !bytes.equals(Buffer.from(text)) ? null : text;
 }
 
-function structure(files: readonly ScannedFile[], truncated: boolean): Finding[] {
+function structure(files: readonly ScannedFile[], truncated: boolean, folder: string): Finding[] {
   const found: Finding[] = [];
   const add = (severity: Severity, category: string, file: string, message: string, excerpt = ''): void => void found.push({ severity, category, file, line: null, excerpt, message });
   const total = files.reduce((sum, { size }) => sum + size, 0);
   if (files.length > MAX_FILES || truncated) add('high', 'structure', '', `The skill has ${truncated ? `more than ${MAX_WALKED}` : files.length} files; more than ${MAX_FILES} are hard to look through.`);
   if (total > ABSURD_BYTES) add('critical', 'structure', '', `The skill has ${mib(total)}; one of more than ${mib(ABSURD_BYTES)} is no set of instructions.`);
   else if (total > MAX_TOTAL_BYTES) add('high', 'structure', '', `The skill has ${mib(total)}; more than ${mib(MAX_TOTAL_BYTES)} is hard to look through.`);
-  for (const { path, size, bytes, kind = 'file' } of files) {
-    // agents are shown the names of files
+  // agents are shown where a skill lies, and the names of its files
+  const named = (what: 'folder' | 'file', path: string): void => {
     const [sign] = injectionSigns(path);
-    if (sign !== undefined) add('critical', sign === HIDDEN_SIGN ? 'hidden_characters' : 'injection', path, `The name of the file ${sign}.`, excerptOf(path, 0, 0));
+    if (sign !== undefined) add('critical', sign === HIDDEN_SIGN ? 'hidden_characters' : 'injection', what === 'file' ? path : '', `The name of the ${what} ${sign}.`, excerptOf(path, 0, 0));
+  };
+  named('folder', folder);
+  for (const { path, size, bytes, kind = 'file' } of files) {
+    named('file', path);
     if (kind === 'outside') add('critical', 'symlink', path, 'A link that leads out of the skill: it could show an agent any file of this machine.');
     else if (kind === 'special') add('critical', 'structure', path, 'Neither a file nor a folder.');
     else if (size > ABSURD_BYTES) add('critical', 'structure', path, `A file of ${mib(size)}; it is not read.`);
@@ -167,8 +172,8 @@ export function textFindings(file: string, text: string): Finding[] {
   return found;
 }
 
-/** Letters that a model reads and a person does not see: bidi controls, tags (but for flags), zero-width signs (but for the joiners that scripts and emoji need). */
-const HIDDEN = /[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufff9-\ufffb]|(?<!^)\ufeff|(?<!\u{1f3f4}[\u{e0020}-\u{e007f}]{0,40})[\u{e0000}-\u{e007f}]/gu;
+/** Letters that a model reads and a person does not see: bidi controls, tags (but for flags), variation selectors that select nothing, zero-width signs (but for the joiners that scripts and emoji need). */
+const HIDDEN = /[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufff9-\ufffb]|(?<!^)\ufeff|(?<!\u{1f3f4}[\u{e0020}-\u{e007f}]{0,40})[\u{e0000}-\u{e007f}]|(?<!\p{sc=Han})[\u{e0100}-\u{e01ef}]|(?<=[\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu;
 /** What honest texts may have: soft hyphens, and the marks of scripts that run from right to left. */
 const MILD = /^[\u00ad\u200e\u200f]$/;
 

@@ -1,5 +1,4 @@
 import type { ToolSpec } from '#shared/trajectory.ts';
-import { injectionSigns } from '../agent/prompt/injection.ts';
 import { ALL_TOOLS } from '../tools/toolsets.ts';
 import type { Shown } from './types.ts';
 
@@ -30,9 +29,9 @@ export function skillIndex(shown: readonly Shown[], categories: ReadonlyMap<stri
   return bounded(offered, categories);
 }
 
-/** A category as models are shown it; null where the folder's name might be meant to tell them something. */
+/** A category as models are shown it; null where the folder's name is no name. */
 export function saidCategory(category: string | null): string | null {
-  return category !== null && category.length <= 120 && /^[\p{L}\p{N}][\p{L}\p{N}._ /-]*$/u.test(category) && injectionSigns(category).length === 0 ? category : null;
+  return category !== null && category.length <= 120 && /^[\p{L}\p{N}][\p{L}\p{N}._ /-]*$/u.test(category) ? category : null;
 }
 
 /** `requires_*` and `fallback_for_*` of the frontmatter: what it needs must be there, and it is not needed where the better thing is. */

@@ -61,7 +61,7 @@ export function loadSkill(root: SkillRoot, path: string, linked: boolean): Skill
   const parsed = parseSkill(text ?? '');
   const meta = metaOf(parsed);
   const called = basename(path);
-  const scan: Scan = linked ? linkedScan(folder) : scanFiles(files.map((file) => (file.bytes !== null && file.size > mostScanned(file.path) ? { ...file, bytes: null } : file)), walked);
+  const scan: Scan = linked ? linkedScan(folder) : scanFiles(files.map((file) => (file.bytes !== null && file.size > mostScanned(file.path) ? { ...file, bytes: null } : file)), { truncated: walked.truncated, folder: path });
   for (const finding of scan.findings) if (finding.category === 'symlink' && finding.file !== '') finding.excerpt = linkTarget(join(folder, finding.file));
   const newest = walked.files.reduce((latest, { stamp }) => Math.max(latest, ...stamp.split(/[:>]/).slice(0, 2).map(Number)), 0);
   return {

@@ -23,6 +23,8 @@ const HOSTILE: [what: string, text: string][] = [
   ['bidi override', 'safe \u202e txet'],
   ['tag characters', `fine${String.fromCodePoint(0xe0049, 0xe0067, 0xe006e)}`],
   ['zero-width text', 'a\u200b\u200bb'],
+  ['variation selectors behind a smiley', '\u{1f600}\ufe01\ufe05'],
+  ['ideographs’ selectors behind letters', 'f\u{e0123}ine'],
 ];
 
 const HARMLESS: [what: string, text: string][] = [
@@ -32,6 +34,7 @@ const HARMLESS: [what: string, text: string][] = [
   ['markdown comments', '<!-- markdownlint-disable MD013 -->\n<!-- toc -->\nText'],
   ['emoji with joiners and flags', `👩‍👩‍👧 🏴${String.fromCodePoint(0xe0067, 0xe0062, 0xe0065, 0xe006e, 0xe0067, 0xe007f)} ❤️`],
   ['Persian with a non-joiner', 'می‌خواهم'],
+  ['variants of signs and ideographs', '1️⃣ ☎︎ 葛\u{e0100}城市 邉\u{e0108}'],
   ['Chinese guide', '提交前运行测试。不要提交密钥。请告诉用户修改了哪些文件。'],
   ['install line', 'Install with `curl -fsSL https://example.org/install.sh | sh`.'],
   ['previous versions', 'Ignore the warnings of previous versions of the compiler.'],

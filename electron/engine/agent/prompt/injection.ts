@@ -18,9 +18,12 @@ const SIGNS: readonly (readonly [what: string, pattern: RegExp])[] = [
 ];
 
 /** Zero-width space and joiner-like fillers, soft controls, bidi overrides and isolates; not ZWJ and ZWNJ, which scripts and emoji need. */
-const INVISIBLE = /[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufff9-\ufffb]|(?!^)\ufeff/;
-/** Tag characters outside a flag (🏴 and a few tags): letters that models read and people do not see. Bounded, for a run of them may be long. */
-const TAGS = /(?<!\u{1f3f4}[\u{e0020}-\u{e007f}]{0,40})[\u{e0000}-\u{e007f}]/u;
+const INVISIBLE = /[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufff9-\ufffb]|(?!^)\ufeff/;
+/**
+ * Letters that models read and people do not see: tag characters outside a flag (🏴 and a few tags; bounded, for a run of them may be long), and
+ * variation selectors that select nothing: several of them, or those of ideographs behind something else.
+ */
+const TAGS = /(?<!\u{1f3f4}[\u{e0020}-\u{e007f}]{0,40})[\u{e0000}-\u{e007f}]|(?<!\p{sc=Han})[\u{e0100}-\u{e01ef}]|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{2}/u;
 
 const ORDERS = /\b(?:ignore|override|disregard|you must|you should|assistant|agent|system prompt|secret|exfiltrate|execute|do not tell)\b/;
 
