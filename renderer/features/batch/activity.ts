@@ -1,6 +1,6 @@
 import type { TFunction } from 'i18next';
 
-/** What the engine says of an agent besides the tool it uses, in the page's language. Tool summaries stay as they are. */
+/** What the engine says of an agent besides the tool it uses, in the page's language: in runs, chats and sub-agents. Tool summaries stay as they are. */
 export function activityText(activity: string, t: TFunction<['batch', 'app']>): string {
   switch (activity) {
     case 'starting':
@@ -13,6 +13,10 @@ export function activityText(activity: string, t: TFunction<['batch', 'app']>): 
       return t('activity.answering');
     case 'calling a tool':
       return t('activity.calling');
+    case 'compressing':
+      return t('activity.compressing');
+    case 'waiting to try again':
+      return t('activity.retrying');
     default: {
       const again = /^trying again in (\d+) s: (.*)$/s.exec(activity);
       return again ? t('activity.again', { seconds: again[1], why: again[2] }) : activity;

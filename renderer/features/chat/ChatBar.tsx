@@ -47,7 +47,7 @@ export function ChatBar({ state, commands, actions, listShown, sideShown, onList
   const said = tip !== null;
   return (
     <>
-      <span className="min-w-0 shrink-[4] truncate text-fg-3 max-md:sr-only">{[settings.model.split('/').at(-1), settings.toolsets.join(', ')].filter(Boolean).join(' · ')}</span>
+      <span className="min-w-0 shrink-[9999] truncate text-fg-3 max-md:sr-only">{[settings.model.split('/').at(-1), settings.toolsets.join(', ')].filter(Boolean).join(' · ')}</span>
       <span className="flex-1" />
       {said && (
         <>

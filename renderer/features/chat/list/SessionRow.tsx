@@ -7,6 +7,7 @@ import { cx } from '../../../lib/cx.ts';
 import { useFormat } from '../../../lib/i18n.ts';
 import { Menu, type MenuItem } from '../../../ui/Menu.tsx';
 import { Spinner } from '../../../ui/Spinner.tsx';
+import { activityText } from '../../batch/activity.ts';
 import { useNow } from '../../batch/use-run.ts';
 import type { SessionActions } from './use-session-actions.ts';
 
@@ -115,12 +116,13 @@ function When({ at }: { at: number }): ReactNode {
 
 function Activity({ session }: { session: SessionSummary }): ReactNode {
   const { t } = useTranslation('chat');
+  const { t: ofBatch } = useTranslation(['batch', 'app']);
   const format = useFormat();
   const now = useNow(true);
   const asking = session.state === 'asking';
   return (
     <span className="flex min-w-0 gap-2 text-xs">
-      <span className={cx('min-w-0 flex-1 truncate', asking ? 'text-warn' : 'text-accent')}>{asking ? t('state.asking') : !session.activity || session.activity === 'thinking' || session.activity === 'waiting for the model' ? t('state.thinking') : session.activity}</span>
+      <span className={cx('min-w-0 flex-1 truncate', asking ? 'text-warn' : 'text-accent')}>{asking ? t('state.asking') : !session.activity || session.activity === 'thinking' || session.activity === 'waiting for the model' ? t('state.thinking') : activityText(session.activity, ofBatch)}</span>
       {session.turnStartedAt != null && <span className="num shrink-0 text-fg-3">{format.duration(Math.max(1000, now - session.turnStartedAt))}</span>}
     </span>
   );

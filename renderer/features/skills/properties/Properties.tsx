@@ -11,8 +11,8 @@ import { Input } from '../../../ui/Input.tsx';
 import { readFields, type Fields } from './frontmatter.ts';
 
 const MAX_DESCRIPTION = 1_024;
-/** How much of a description the list that models get shows. */
-const INDEX_CHARS = 60;
+/** How much of a description the list that models get shows; less where there are very many skills. */
+const INDEX_CHARS = 200;
 const PLATFORMS = ['linux', 'macos', 'windows'] as const;
 
 /** The frontmatter as a form. Every change is one in the text itself, and can be undone there. */
