@@ -47,6 +47,7 @@ export class TrialRun {
 
   async #run(): Promise<void> {
     const { id, spec } = this.#trial;
+    let working: Promise<void>[] = [];
     try {
       const model = await this.#deps.createModel({ provider: spec.provider, model: spec.model });
       const contextLength = await this.#deps.contextLength(model.endpoint.provider, model.endpoint.model).catch(() => null);
@@ -54,11 +55,13 @@ export class TrialRun {
       const work = async (): Promise<void> => {
         for (let next = waiting.shift(); next !== undefined && this.#halt === null && !this.#abort.signal.aborted; next = waiting.shift()) await this.#one(next, model, contextLength);
       };
-      await Promise.all(Array.from({ length: spec.concurrency }, work));
+      working = Array.from({ length: spec.concurrency }, work);
+      await Promise.all(working);
       this.#close();
     } catch (error) {
       // the other attempts must have ended before the trial has
       this.#abort.abort();
+      await Promise.allSettled(working);
       this.#deps.log.error(`The trial of the skill ${this.#trial.name} failed`, error);
       this.#store.setState(id, 'failed', error instanceof Error ? error.message : String(error));
     }

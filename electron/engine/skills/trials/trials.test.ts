@@ -216,6 +216,20 @@ describe('trying a skill', () => {
     });
   });
 
+  // Bug: one attempt that cannot be stored ends the trial while the others go on: their folders stay, and nobody can stop them.
+  it('has failed only when all its attempts have ended', async () => {
+    await withTrials(async ({ fake, home, store, start, ended }) => {
+      fake.respond(() => ({ ...say('late'), gate: { name: 'slow' } }));
+      store.db.runSql("CREATE TEMP TRIGGER refused BEFORE UPDATE ON trial_runs WHEN NEW.state = 'running' AND NEW.idx = 1 AND (SELECT count(*) FROM trial_runs WHERE state = 'running') = 2 BEGIN SELECT RAISE(ABORT, 'No more is taken.'); END", []);
+      store.db.runSql('CREATE TEMP TABLE still (running INTEGER)', []);
+      store.db.runSql("CREATE TEMP TRIGGER ends AFTER UPDATE ON trials WHEN NEW.state = 'failed' BEGIN INSERT INTO still SELECT count(*) FROM trial_runs WHERE state = 'running'; END", []);
+      const failed = await ended(await start({ prompts: [{ prompt: 'slow' }, { prompt: 'refused' }], concurrency: 4 }));
+      expect(failed).toMatchObject({ state: 'failed', error: 'No more is taken.' });
+      expect(store.db.connection.prepare('SELECT running FROM still').all()).toEqual([{ running: 0 }]);
+      expect(readdirSync(join(home.root, 'trials', failed.id))).toEqual(['skill']);
+    });
+  });
+
   // Bug: after a kill a trial is said to run for ever, attempts that were cut off count as ended, or find the files of the one that was killed.
   it('is interrupted after a kill, and can go on', async () => {
     await withTrials(async ({ fake, home, store, again, service, start, ended }) => {
