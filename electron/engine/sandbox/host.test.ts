@@ -27,7 +27,7 @@ async function isAlive(pid: number): Promise<boolean> {
   return text !== '' && !['Z', 'X'].includes(text.slice(text.lastIndexOf(')') + 2)[0] ?? 'X');
 }
 async function expectDead(pid: number): Promise<void> {
-  await expect.poll(() => isAlive(pid), { timeout: 3_000 }).toBe(false);
+  await expect.poll(() => isAlive(pid)).toBe(false);
 }
 /** Aborts when the command has printed `count` pids; answers with them. */
 async function abortAfter(command: string, count: number): Promise<{ result: CommandResult; pids: number[] }> {

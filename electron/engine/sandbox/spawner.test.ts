@@ -15,7 +15,7 @@ let spawner: Spawner;
 beforeEach(async () => {
   folder = await mkdtemp(join(await realpath(tmpdir()), 'spawner-test-'));
   spawner = new Spawner(() => undefined);
-  await expect.poll(() => spawner.ready, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => spawner.ready).toBe(true);
 });
 afterEach(async () => {
   spawner.end();
@@ -33,7 +33,7 @@ function texts(): { said: string[]; sinkOf: () => ByteSink; waitFor: (word: stri
       const at = said.push('') - 1;
       return { write: (bytes) => (said[at] += bytes.toString('latin1')), end: () => undefined };
     },
-    waitFor: (word) => expect.poll(() => said.join(''), { timeout: 10_000 }).toContain(word),
+    waitFor: (word) => expect.poll(() => said.join('')).toContain(word),
   };
 }
 
@@ -41,7 +41,7 @@ async function isAlive(pid: number): Promise<boolean> {
   const text = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
   return text !== '' && !['Z', 'X'].includes(text.slice(text.lastIndexOf(')') + 2)[0] ?? 'X');
 }
-const expectDead = (pid: number): Promise<void> => expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+const expectDead = (pid: number): Promise<void> => expect.poll(() => isAlive(pid)).toBe(false);
 
 // Windows starts programs without it
 describe.skipIf(process.platform === 'win32')('the spawner', () => {
@@ -99,14 +99,14 @@ describe.skipIf(process.platform === 'win32')('the spawner', () => {
     const started = await spawner.start(launch('echo begun; i=0; while [ $i -lt 20000 ]; do echo "nobody reads this line"; i=$((i+1)); done; echo whole > done'), out.sinkOf);
     await out.waitFor('begun');
     started.release();
-    await expect.poll(() => readFile(join(folder, 'done'), 'utf8').catch(() => ''), { timeout: 10_000 }).toBe('whole\n');
+    await expect.poll(() => readFile(join(folder, 'done'), 'utf8').catch(() => '')).toBe('whole\n');
   });
 
   it('says so when it is killed itself: nobody waits for ever', async () => {
     // Bug: a command kills all node processes, and the call that waits for its end hangs.
     let ended = 0;
     const other = new Spawner(() => (ended += 1));
-    await expect.poll(() => other.ready, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => other.ready).toBe(true);
     const started = await other.start(launch('sleep 1000'), texts().sinkOf);
     process.kill(other.pid ?? 0, 'SIGKILL');
     expect(await started.ended).toEqual({ code: null, signal: null });
