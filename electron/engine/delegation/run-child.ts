@@ -110,7 +110,7 @@ class Run {
   #paid: { apiCalls: number; usage: Usage } = { apiCalls: 0, usage: ZERO_USAGE };
   /** Tools that run. */
   #calls = 0;
-  #activity = 'beginning';
+  #activity = 'starting';
 
   constructor(child: ChildAgent, deps: RunDeps, recorder: TrajectoryRecorder, limits: Limits) {
     this.#child = child;

@@ -14,6 +14,7 @@ export function activityText(activity: string, t: TFunction<['batch', 'app']>): 
     case 'calling a tool':
       return t('activity.calling');
     case 'compressing':
+    case 'compressing the context':
       return t('activity.compressing');
     case 'waiting to try again':
       return t('activity.retrying');
