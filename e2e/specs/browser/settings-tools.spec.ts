@@ -39,6 +39,8 @@ test('toolsets are switched one by one and several at once', async ({ page, home
   await expect(section.getByRole('button', { name: 'debugging' })).toHaveAttribute('aria-pressed', 'true');
   await section.getByRole('button', { name: 'all' }).click();
   await expect(section.getByRole('switch', { name: 'session_search' })).toBeChecked();
+  // Each says in words what it is for (two had only their name).
+  for (const words of ['Commands in the workspace', 'Remembering across chats', 'Using and writing skills', 'Giving tasks to sub-agents']) await expect(section.getByText(words)).toBeVisible();
   await section.getByRole('button', { name: 'debugging' }).click();
   await expect(section.getByRole('switch', { name: 'terminal' })).not.toBeChecked();
   await expect(section.getByRole('switch', { name: 'todo' })).toBeChecked();

@@ -41,8 +41,8 @@ export function EngineBanner(): ReactNode {
   const hint =
     phase === 'gave-up' ? t(refused ? 'engine.refusedHint' : 'engine.gaveUpHint') : phase === 'lost' ? t('engine.lostHint') : null;
   return (
-    // Over the screen, not above it: what is being read or typed must not move.
-    <div className="fixed bottom-[calc(var(--status)+10px)] left-[calc(var(--rail)+10px)] z-30 w-[min(720px,calc(100vw-var(--rail)-20px))] rounded-m shadow-pop">
+    // Over the screen, not above it: what is being read or typed must not move; clear of the field one writes in.
+    <div className="fixed bottom-[calc(var(--status)+var(--toasts-clear))] left-[calc(var(--rail)+10px)] z-30 w-[min(720px,calc(100vw-var(--rail)-20px))] rounded-m shadow-pop">
       <Banner
         live
         tone={phase === 'gave-up' ? 'bad' : 'warn'}

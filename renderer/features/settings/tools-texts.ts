@@ -7,6 +7,8 @@ export const TOOLSET_TEXTS = {
   todo: 'tools.toolset.todo',
   clarify: 'tools.toolset.clarify',
   session_search: 'tools.toolset.session_search',
+  memory: 'tools.toolset.memory',
+  skills: 'tools.toolset.skills',
   delegation: 'tools.toolset.delegation',
 } as const;
 

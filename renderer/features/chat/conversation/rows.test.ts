@@ -46,6 +46,12 @@ describe('rows', () => {
     expect(rows.flatMap((row) => (row.kind === 'user' ? [[row.seq, row.steered]] : []))).toEqual([[0, false], [3, true], [5, false]]);
   });
 
+  it('mark nothing that was said after a turn ended at its tools (catches "sent while the agent worked" behind every failure, limit and kill)', () => {
+    const failed = make([message(0, 'user'), calling(1, 'a'), result(2, 'a'), message(3, 'user', { createdAt: 1 })]);
+    const cut = make([message(0, 'user'), calling(1, 'a', 'b'), result(2, 'a'), { ...result(3, 'b'), synthetic: true, createdAt: 2 }, message(4, 'user', { createdAt: 1 })]);
+    for (const rows of [failed, cut]) expect(rows.some((row) => row.kind === 'user' && row.steered)).toBe(false);
+  });
+
   it('have one head for each message that is shown (catches j and k that stop at every paragraph)', () => {
     const rows = make([message(0, 'system'), message(1, 'user'), message(2, 'assistant', { content: 'a\n\nb\n\nc', reasoning: 'r' }), message(3, 'user', { synthetic: true, note: 'continue' })]);
     expect(rows.filter((row) => row.head).map((row) => row.seq)).toEqual([1, 2, 3]);

@@ -58,7 +58,16 @@ function rowsOf(turn: Turn, before: Turn | null, whole: string | undefined): Row
   if (turn.kind === 'orphan') return [{ ...base, key: `${seq}:stray`, kind: 'stray', message }];
   // not all of these are synthetic, but nobody typed them
   if (!saidByPerson(message)) return [{ ...base, key: `${seq}:note`, kind: 'note', message }];
-  return [{ ...base, key: `${seq}:user`, kind: 'user', message, steered: before?.kind === 'assistant' && before.calls.length > 0 }];
+  return [{ ...base, key: `${seq}:user`, kind: 'user', message, steered: before?.kind === 'assistant' && steers(message, before) }];
+}
+
+/**
+ * Whether it was said while calls were running. Behind calls alone is not enough: a turn may have ended there, by a failure, a limit or a
+ * kill, and then what follows was said later. Synthetic results are of calls that never ended.
+ */
+function steers(message: StoredMessage, { calls }: AssistantTurn): boolean {
+  const results = calls.map((pair) => pair.result);
+  return results.every((result) => result && !result.synthetic) && results.some((result) => result && message.createdAt <= result.createdAt);
 }
 
 function assistantRows({ message, key: seq, calls, strays }: AssistantTurn, whole: string | undefined): Row[] {
