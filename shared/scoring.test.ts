@@ -45,6 +45,8 @@ describe('parseScoreRule', () => {
     expect(told('regex:/a/g')).toContain('only i, m, s and u');
     expect(told('regex:/(a+)+/')).toContain('very long');
     expect(told('tests:0')).toContain('seconds');
+    // Bug: a wrong limit is run as a command, and every rollout scores 0.
+    for (const limit of ['tests:-3', 'tests:each,-3', 'tests:.5.1']) expect(told(limit)).toContain('neither a time limit nor a command');
     expect(told('length:5..2')).toContain('range');
     expect(told('length:..')).toContain('range');
     expect(told('rating=exact')).toContain('another');

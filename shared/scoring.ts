@@ -178,6 +178,7 @@ function testsOf(argument: string, written: string): { each: boolean; seconds: n
   }
   if (!(seconds > 0 && seconds <= MAX_TEST_SECONDS)) throw new Error(`The time limit in “${written}” must be more than 0 and at most ${MAX_TEST_SECONDS.toLocaleString('en')} seconds.`);
   const command = rest.trim();
+  if (/^[+-]?[\d.]+$/.test(command)) throw new Error(`“${command}” in “${written}” is neither a time limit nor a command. A limit is a number of seconds such as 30 or 0.5.`);
   return { each, seconds, command: command === '' ? null : command };
 }
 

@@ -4,11 +4,14 @@ import { BatchError, systemCode } from './errors.ts';
 
 const OUTPUT_NAME = /^(?:batch_\d+\.jsonl|trajectories\.jsonl|checkpoint\.json|statistics\.json)$/;
 
-/** Throws BatchError `conflict` when the folder holds output files. Makes nothing. */
+/** What the system says when there is no room. */
+const FULL = ['ENOSPC', 'EDQUOT'];
+
+/** For a new run. Throws BatchError `conflict` when the folder holds output files, `invalid` when it can be none. Makes nothing. */
 export async function refuseTakenFolder(folder: string): Promise<void> {
   const names = await outputsIn(folder).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return [];
-    throw outputError(folder, error);
+    throw ofNoRun(outputError(folder, error));
   });
   if (names.length > 0) throw folderTaken(folder);
 }
@@ -45,7 +48,7 @@ export function outputError(folder: string, error: unknown): BatchError {
   const code = systemCode(error);
   const said = error instanceof Error ? error.message : String(error);
   const sentence =
-    code === 'ENOSPC' || code === 'EDQUOT' ? `There is no space left on the disk that holds ${folder}. Free some space, then resume the run: nothing is lost.`
+    FULL.includes(code) ? `There is no space left on the disk that holds ${folder}. Free some space, then resume the run: nothing is lost.`
     : ['EACCES', 'EPERM', 'EROFS'].includes(code) ? `${folder} cannot be written. Correct its permissions, then resume the run: nothing is lost.`
     : ['EEXIST', 'ENOTDIR'].includes(code) ? `${folder} cannot be a folder because a file is in the way. Move that file, or choose another output folder.`
     : `The output files in ${folder} cannot be written: ${said}. Resume the run when that is mended: nothing is lost.`;
@@ -58,5 +61,7 @@ export function ofNoRun(error: unknown): unknown {
   const message = error.message
     .replace(/, then resume the run: nothing is lost\.$/, ', then start the run again, or choose another output folder.')
     .replace(/ Resume the run when that is mended: nothing is lost\.$/, ' Choose another output folder, or start the run again when that is mended.');
-  return new BatchError(error.code, message, { field: 'outputDir', cause: error.cause });
+  // only room on the disk is not the option's fault
+  const code = error.code === 'unavailable' && !FULL.includes(systemCode(error.cause)) ? 'invalid' : error.code;
+  return new BatchError(code, message, { field: 'outputDir', cause: error.cause });
 }
