@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FakeModel, startFakeModel } from '../../../e2e/fakes/fake-model.ts';
@@ -37,6 +38,24 @@ describe('turns', () => {
     expect(fake.chats[2]!.body.messages.map((m) => m.role)).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'user']);
     expect(fake.chats[2]!.body.messages[0]).toEqual(fake.chats[0]!.body.messages[0]);
     expect(t.errors).toEqual([]);
+  });
+
+  // Bug: the first request has only the part of a long message, or of the system prompt, that the page is shown; later ones have the whole.
+  test('a long message and a long system prompt reach the model whole, from the first request on', async () => {
+    const id = chat();
+    const { workspace } = t.chats.get({ id }).settings;
+    mkdirSync(workspace, { recursive: true });
+    writeFileSync(join(workspace, 'AGENTS.md'), `Rules. ${'Mind the tests. '.repeat(800)}The last rule.`);
+    const long = `${'word '.repeat(50_000)}the end`;
+    fake.script(say('one'), say('two'));
+    await send(id, long);
+    await t.until(id, idle);
+    await send(id, 'again');
+    await t.until(id, (s) => idle(s) && s.session.messageCount === 5);
+    const [first, second] = fake.chats.map((request) => request.body.messages);
+    expect(first![0]!.content).toContain('The last rule.');
+    expect(first![1]!.content).toBe(long);
+    expect(second!.slice(0, 2)).toEqual(first);
   });
 
   test('counters, calls and tokens of a trajectory go on from turn to turn', async () => {

@@ -134,11 +134,11 @@ export class TrajectoryRecorder {
     return recorder;
   }
 
-  /** Stores a message and tells the subscribers. */
+  /** Stores a message and tells the subscribers. Gives it as it is, numbered: they see only the first part of a large value, a model the whole. */
   append(message: Message): StoredMessage {
     const stored = this.#db.transaction(() => this.store(message));
     this.announce(message, stored);
-    return stored;
+    return { ...message, seq: stored.seq };
   }
 
   /** `append` in two parts: this one inside a transaction of the caller's, `announce` after it has committed, in the same order. */
