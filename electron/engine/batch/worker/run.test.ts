@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { callTool, say, think, together } from '../../../../e2e/fakes/steps.ts';
 import { bubblewrapMissing } from '../../sandbox/bubblewrap.ts';
 import { LeaseLostError } from '../queue/types.ts';
+import { Clearing } from './clearing.ts';
 import { openWorkerBench, type WorkerBench } from './testing.ts';
 
 let bench: WorkerBench;
@@ -55,6 +56,26 @@ describe('one rollout', () => {
     await bench.run({ index: 3 }, { keepWorkspaces: true });
     expect(readFileSync(join(workspace(3), 'a.txt'), 'utf8')).toBe('kept\n');
     expect(running('sleep 730')).toBe(0);
+  });
+
+  // Bug: what is cleared behind the workers is still there when the same rollout is tried again, when all is said to be cleared, or when the run has stopped.
+  test('is cleared behind the worker, before the next attempt at it; at once when the run stops', async () => {
+    const deps = { clearing: new Clearing(2) };
+    const leave = callTool('terminal', { command: 'echo left > left.txt; setsid sleep 7304 & sleep 0.1' });
+    bench.fake.script(leave, say('ok'), callTool('terminal', { command: 'ls -A | wc -l' }), say('ok'), leave, say('ok'));
+    await bench.run({ index: 5 }, { keepWorkspaces: true }, { deps });
+    expect((await bench.run({ index: 5 }, {}, { deps })).sink.messages[3]!.content).toContain('"0\\n"');
+    await bench.run({ index: 6 }, {}, { deps });
+    await deps.clearing.done();
+    expect([bench.hasWorkspace(5), bench.hasWorkspace(6), running('sleep 7304')]).toEqual([false, false, 0]);
+
+    const stop = new AbortController();
+    bench.fake.respond(({ turnsSinceUser }) => {
+      if (turnsSinceUser > 0) stop.abort();
+      return leave;
+    });
+    expect(await bench.run({ index: 7 }, {}, { deps, signal: stop.signal })).toMatchObject({ exitReason: 'interrupted' });
+    expect([bench.hasWorkspace(7), running('sleep 7304')]).toEqual([false, 0]);
   });
 
   test('says the options of the run to the model, and stores nothing of what is for its ears only', async () => {
