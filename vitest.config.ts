@@ -16,9 +16,9 @@ export default defineConfig({
     // Processes, not threads: tests start children, load native modules and change the environment.
     pool: 'forks',
     maxWorkers: Math.max(2, Math.min(4, availableParallelism())),
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
-    // a busy machine is slow, not wrong
+    // They end what hangs. A busy machine is slow, not wrong.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },
     // A stray .only would leave out the rest of its file unseen.
     allowOnly: false,

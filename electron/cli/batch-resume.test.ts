@@ -24,7 +24,7 @@ function talaria(args: readonly string[]): Promise<{ code: number | null; out: s
 }
 
 // Bug: the summary of a run hides why rollouts were left out, what it cost and what it earned.
-test('the summary says causes, cost and reward', { timeout: 60_000 }, async () => {
+test('the summary says causes, cost and reward', async () => {
   const fake = await startFakeModel();
   fake.respond(({ prompt }) => (prompt === 'b' ? say('No thought.') : together(think('So it is.'), say(prompt))));
   try {
@@ -43,7 +43,7 @@ test('the summary says causes, cost and reward', { timeout: 60_000 }, async () =
 });
 
 // Bug: a run that could not begin is said to be there to be resumed.
-test.runIf(process.platform === 'linux')('an output folder that cannot be made leaves no run, and says to choose another', { timeout: 60_000 }, async () => {
+test.runIf(process.platform === 'linux')('an output folder that cannot be made leaves no run, and says to choose another', async () => {
   writeFileSync(join(dir, 'one.jsonl'), '{"prompt":"a"}\n');
   const started = await talaria(['batch', '--dataset_file=one.jsonl', '--run_name=nowhere', '--model=offline/demo', '--output_dir=/proc/nowhere']);
   expect([started.code, started.err]).toEqual([1, expect.stringMatching(/hoose another output folder/) as string]);
@@ -53,7 +53,7 @@ test.runIf(process.platform === 'linux')('an output folder that cannot be made l
 
 // Bug: a resume says how much was left before it looked at the edited dataset, and not a word of what became of its rows; a budget that
 // can stop nothing is taken without a word.
-test('a resume says what was edited in the dataset; a budget without a price is warned of', { timeout: 60_000 }, async () => {
+test('a resume says what was edited in the dataset; a budget without a price is warned of', async () => {
   const fake = await startFakeModel();
   fake.respond(() => together(think('So it is.'), say('Done.')));
   const write = (...prompts: string[]): void => writeFileSync(join(dir, 'p.jsonl'), prompts.map((prompt) => `${JSON.stringify({ prompt })}\n`).join(''));

@@ -112,7 +112,7 @@ test('killed at ten random moments and resumed: one trajectory per prompt, nothi
   } finally {
     await fake.close();
   }
-}, 120_000);
+}, 300_000);
 
 test('Ctrl+C stops cleanly and says how to go on; a busy home names its holder; then export and runs', async () => {
   const home = join(dir, 'stopped');
@@ -153,7 +153,7 @@ test('Ctrl+C stops cleanly and says how to go on; a busy home names its holder; 
   } finally {
     await fake.close();
   }
-}, 60_000);
+});
 
 test('wrong command lines end with 2 and what to write instead, and make no home', async () => {
   const home = `--home=${join(dir, 'never')}`;
@@ -169,7 +169,7 @@ test('wrong command lines end with 2 and what to write instead, and make no home
   cases.forEach(([, said], i) => expect(ended[i]?.err).toContain(said));
   expect((await talaria(['batch', '--help']).ended).out).toMatch(/--dataset_file=FILE[\s\S]*--resume/);
   expect(() => readFileSync(join(dir, 'never', 'talaria.db'))).toThrow('ENOENT');
-}, 60_000);
+});
 
 // a script that takes an empty result for a good one; a person who looks for the wrong line, or resumes a run that is not there
 test('a run without one kept trajectory ends with 1; what is missing or in the way is said in one message', async () => {
@@ -191,4 +191,4 @@ test('a run without one kept trajectory ends with 1; what is missing or in the w
   } finally {
     await fake.close();
   }
-}, 60_000);
+});

@@ -51,4 +51,4 @@ test('options that cannot be end with 2 and name themselves', async () => {
     [['--format=atropos', '--file=a.jsonl', '--tokenizer=nowhere'], '--tokenizer: There is no folder'],
   ];
   for (const [args, said] of cases) expect(await talaria(...args)).toMatchObject({ code: 2, err: expect.stringContaining(said) as string });
-}, 30_000);
+});

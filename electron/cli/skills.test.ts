@@ -37,4 +37,4 @@ it('checks folders without a home, lists what agents are offered, shows one', ()
   expect(skills('show', 'good').out).toMatch(/name: good[^]*Do it\./);
   expect(skills('show', 'none')).toMatchObject({ code: 1, err: expect.stringContaining('no skill "none"') as string });
   expect(skills('chekc')).toMatchObject({ code: 2, err: expect.stringContaining('list, show and check') as string });
-}, 30_000);
+});

@@ -115,7 +115,7 @@ describe('browser mode', () => {
     expect((await closed)[0]).toBe(1001);
     expect(await one.code).toBe(0);
     expect(readHolder(home)).toBeNull();
-  }, 60_000);
+  });
 
   // Bug: whatever comes in on an open socket ends as a stack trace on the terminal, or takes the server down.
   it('closes a socket that sends no request, in silence', async () => {
@@ -133,7 +133,7 @@ describe('browser mode', () => {
     }
     expect(await client.app.info()).toMatchObject({ home });
     expect(one.output()).not.toMatch(/Error|^ +at /m);
-  }, 60_000);
+  });
 
   // Bug: a second `npm start` fails, damages the store, or prints a link that does not work.
   it('gets a second start a link to the first', async () => {
@@ -144,7 +144,7 @@ describe('browser mode', () => {
     expect(second.url).not.toBe(first.url);
     const info = await (await enter(second.url)).client.app.info();
     expect(await (await enter(first.url)).client.app.info()).toEqual(info);
-  }, 60_000);
+  });
 
   // Bug: two starts at the same moment: one of them fails because the other is not ready yet.
   it('serves two that start at once by one engine', async () => {
@@ -152,7 +152,7 @@ describe('browser mode', () => {
     const [a, b] = both.map(({ url }) => url);
     const infos = [await (await enter(String(a))).client.app.info(), await (await enter(String(b))).client.app.info()];
     expect(infos[0]).toEqual(infos[1]);
-  }, 60_000);
+  });
 
   // Bug: when the desktop app has the home, browser mode hangs, or does not say whom to close.
   it('says who holds the home when it is no browser mode', async () => {
@@ -164,7 +164,7 @@ describe('browser mode', () => {
     expect(one.output()).toContain('desktop app');
     expect(one.output()).toContain(String(process.pid));
     expect(one.output()).not.toMatch(/\n\s+at /);
-  }, 60_000);
+  });
 
   // Bug: after kill -9 the home stays locked, or an old link or session still lets in.
   it('starts again on the same home after kill -9', async () => {
@@ -174,7 +174,7 @@ describe('browser mode', () => {
     const second = await started(['--port', new URL(first.url).port]);
     expect((await fetch(first.url, { redirect: 'manual' })).status).toBe(401);
     expect((await (await enter(second.url)).client.settings.get()).theme).toBe('dark');
-  }, 60_000);
+  });
 
   // Bug: a taken port, a bad address or an unusable home ends in a stack trace.
   it('says in a sentence why it cannot start', async () => {
@@ -189,7 +189,7 @@ describe('browser mode', () => {
     const unusable = run(['--home', join(folder, 'file')]);
     expect(await unusable.code).toBe(1);
     expect(unusable.output()).toMatch(/^[^\n]+a file is in the way[^\n]+\n$/);
-  }, 60_000);
+  });
 });
 
 describe('main.ts', () => {
@@ -208,5 +208,5 @@ describe('main.ts', () => {
     expect(await main('--help')).toMatchObject({ code: 0, output: expect.stringContaining('--allow-remote') });
     expect(await main('--prot', '1')).toMatchObject({ code: 2, output: expect.stringContaining("'--prot'") });
     expect(await main('--host', '0.0.0.0')).toMatchObject({ code: 2, output: expect.stringContaining('--allow-remote') });
-  }, 60_000);
+  });
 });

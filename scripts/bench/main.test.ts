@@ -27,7 +27,7 @@ test('--help and a wrong name run nothing', async () => {
   expect((await wrong.closed)[0]).toBe(2);
   expect(wrong.output()).toContain('There are: store, batch, factory, page, chat, skills.');
   expect(readdirSync(temp)).toEqual([]);
-}, 30_000);
+});
 
 // processes and folders that nobody ends or removes
 test.skipIf(process.platform === 'win32')('stopped, it takes its processes and folders along', async () => {
@@ -41,4 +41,4 @@ test.skipIf(process.platform === 'win32')('stopped, it takes its processes and f
   expect((await one.closed)[0], one.output()).toBe(143);
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   expect(readdirSync(temp)).toEqual([]);
-}, 60_000);
+});

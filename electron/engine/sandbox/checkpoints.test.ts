@@ -216,7 +216,7 @@ describe('taking', () => {
     await checkpoints.rollback('s', rows.at(-1)?.id ?? '');
     expect(text('f')).toBe('23');
     expect(errors).toEqual([]);
-  }, 60_000);
+  });
 
   it('says so when there are too many files, and when the workspace is gone', async () => {
     for (let i = 0; i < 51; i++) {
@@ -226,7 +226,7 @@ describe('taking', () => {
     await expect(take()).rejects.toMatchObject({ code: 'too_large', message: expect.stringContaining('50,000') });
     rmSync(work, { recursive: true });
     await expect(take()).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('is not there') });
-  }, 60_000);
+  });
 
   it('stops when the run is interrupted, and the next one works', async () => {
     put('f', 'x');
