@@ -211,7 +211,9 @@ describe('settings', () => {
     const { context, session } = await t.until(id, idle);
     expect(session.exitReason).toBe('completed');
     expect(context).toMatchObject({ limit: 24_000, compressAt: 12_000 });
-    expect(fake.chats.map((c) => c.body.model)).toEqual(['fake-model', 'm']);
+    // the small one writes the record first, then goes on from it
+    expect(fake.chats.map((c) => c.body.model)).toEqual(['fake-model', 'm', 'm']);
+    expect(fake.chats[2]!.body.messages[1]!.content).toContain('Record of the earlier part');
   });
 
   test('other toolsets hold from the next turn on; the system prompt stays as it was, the trajectory lists every tool that was offered', async () => {
