@@ -55,6 +55,10 @@ describe('PieceSplitter', () => {
     expect(splitPieces('1. one\n\n   ```sh\n   ls\n\n   ```\n2. two\n')).toHaveLength(1);
   });
 
+  it('closes a fence that ends the text without a line end (catches a code block at the end of an answer without its lower edge)', () => {
+    expect(splitPieces('a\n\n```py\nx\n```')).toEqual(splitPieces('a\n\n```py\nx\n```\n'));
+  });
+
   it('does not show the beginning of a closing fence as code (catches a flicker of backticks)', () => {
     expect(splitPieces('```\nx\n``').at(-1)).toEqual({ kind: 'code', text: 'x\n', lang: '', first: true, last: false });
   });

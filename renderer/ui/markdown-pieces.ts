@@ -23,6 +23,11 @@ interface OpenFence {
   lines: number;
 }
 
+function closes(fence: OpenFence, line: string): boolean {
+  const mark = FENCE.exec(line);
+  return mark?.[2]?.startsWith(fence.mark) === true && mark[3]?.trim() === '';
+}
+
 /**
  * Splits growing Markdown into pieces, reading each character once: borders are blank lines outside fences and lists, fences, and sizes.
  * Promise: a piece but the last stays as it is when text is added, and the pieces do not depend on how the text was cut into additions.
@@ -71,9 +76,10 @@ export class PieceSplitter {
   #last(): Piece | null {
     const fence = this.#fence;
     if (fence) {
-      // What may become the closing fence is not code.
-      const rest = fence.mark.startsWith(this.#rest.trim()) ? '' : this.#rest;
-      return { kind: 'code', text: this.#piece + rest, lang: fence.lang, first: fence.first, last: false };
+      // What may become the closing fence is not code. Most answers that end with one have no line end behind it.
+      const closed = closes(fence, this.#rest);
+      const rest = closed || fence.mark.startsWith(this.#rest.trim()) ? '' : this.#rest;
+      return { kind: 'code', text: this.#piece + rest, lang: fence.lang, first: fence.first, last: closed };
     }
     const text = this.#piece + this.#rest;
     return text.trim() === '' ? null : { kind: 'text', text: this.#head + text };
@@ -97,8 +103,7 @@ export class PieceSplitter {
   }
 
   #codeLine(fence: OpenFence, line: string): void {
-    const mark = FENCE.exec(line);
-    if (mark?.[2]?.startsWith(fence.mark) && mark[3]?.trim() === '') {
+    if (closes(fence, line)) {
       this.#settled.push({ kind: 'code', text: this.#piece, lang: fence.lang, first: fence.first, last: true });
       this.#piece = '';
       this.#fence = null;
