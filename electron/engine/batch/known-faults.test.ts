@@ -74,6 +74,16 @@ test('a prompt that is no text ended the run, or its resume', () =>
     expect((await resumed(ended.id)).states.completed).toBe(2);
   }));
 
+test('a provider that did not answer in time left prompts that lacked reasoning, and only asking for discarded ones ran them again', () =>
+  withBatch(async ({ run, dataset, fake, resumed, store }) => {
+    fake.respond(() => (fake.counts.chats === 1 ? { ...good, gate: { name: 'never' } } : good));
+    const ended = await run({ datasetFile: dataset(['a', 'b']), numWorkers: 1, timeoutPerPrompt: 1 });
+    expect(ended).toMatchObject({ state: 'completed', states: { completed: 1, failed: 1, discarded: 0, partial: 0 } });
+    expect(store.db.get(sqlFor.selectFrom('prompts').select(['cause', 'retryable']).where('idx', '=', 0))).toEqual({ cause: 'timeout', retryable: 1 });
+    expect(disagreements(store, ended)).toEqual([]);
+    expect((await resumed(ended.id)).states.completed).toBe(2);
+  }));
+
 test('the last checkpoint named prompts twice and in no order', () =>
   withBatch(async ({ service, spec, dataset, fake, settled, resumed }) => {
     fake.respond((r) => (r.prompt === '0' ? { ...good, gate: { name: 'last' } } : good));

@@ -21,8 +21,9 @@ export interface Verdict {
 /**
  * What becomes of a rollout by how its attempt ended, before its filters are asked.
  * @param interrupted what an attempt becomes that was told to stop
+ * @param turns answers of the model in its trajectory
  */
-export function judge(result: RolloutResult, interrupted: 'cancelled' | 'pending'): Verdict {
+export function judge(result: RolloutResult, interrupted: 'cancelled' | 'pending', turns: number): Verdict {
   const { exitReason, defect, modelError } = result;
   if (defect?.cause === DISK_FULL) return { state: interrupted, cause: null, reason: defect.reason, retryable: true, exit: { exitReason: 'interrupted', error: defect.reason } };
   if (defect || exitReason === null) {
@@ -32,6 +33,8 @@ export function judge(result: RolloutResult, interrupted: 'cancelled' | 'pending
   const exit = { exitReason, error: result.error };
   const reason = sentenceOf(result);
   if (GOES_ON.includes(exitReason)) return { state: interrupted, cause: null, reason, retryable: true, exit };
+  // a conversation without an answer is nothing to keep, and nothing for filters to judge
+  if (exitReason === 'timeout' && turns === 0) return { state: 'failed', cause: exitReason, reason, retryable: true, exit: { exitReason: 'error', error: reason } };
   const outcome = outcomeOf({ state: 'ended', exitReason, discardReason: null });
   if (outcome === 'completed' || outcome === 'partial') return { state: outcome, cause: null, reason, retryable: false, exit };
   const cause = modelError?.code ?? exitReason;

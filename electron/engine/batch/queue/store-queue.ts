@@ -167,7 +167,7 @@ export class StoreQueue implements WorkQueue {
 
   #end(task: RolloutTask, recorder: TrajectoryRecorder | null, result: RolloutResult): { verdict: Verdict; reward: number | null } {
     const { db, now, interruptedState } = this.#deps;
-    const verdict = judge(result, interruptedState());
+    const verdict = judge(result, interruptedState(), recorder?.counters.turns ?? 0);
     if (!recorder) return { verdict, reward: null };
     const { exitReason, error } = verdict.exit;
     recorder.end({ exitReason, error, ...(result.exitReason === null ? {} : { apiCalls: result.apiCalls, usage: result.usage }) });
