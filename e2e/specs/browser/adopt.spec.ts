@@ -4,7 +4,7 @@ import { expect, test as base } from '../../drivers/browser-mode.ts';
 import { type FakeModel, startFakeModel } from '../../fakes/fake-model.ts';
 import { say, think, together } from '../../fakes/steps.ts';
 import { expectAccessible } from '../../fixtures/axe.ts';
-import { goTo, runState } from '../../fixtures/page.ts';
+import { command, goTo, runState } from '../../fixtures/page.ts';
 import { outputFiles } from '../../fixtures/runs.ts';
 
 const test = base.extend<{ fake: FakeModel }>({
@@ -36,9 +36,7 @@ test('a run of Hermes Agent is looked at, taken over and finished', async ({ pag
   writeFileSync(datasetFile, ['one', 'two', 'three'].map((prompt) => `${JSON.stringify({ prompt })}\n`).join(''));
 
   await goTo(page, 'Batch');
-  await page.keyboard.press('Control+k');
-  await page.getByPlaceholder('Go to a screen').fill('take over');
-  await page.keyboard.press('Enter');
+  await command(page, 'take over');
   const dialog = page.getByRole('dialog', { name: 'Take over a Hermes run' });
   const found = dialog.getByRole('region', { name: 'What would be taken over' });
   await dialog.getByLabel('Folder of the run').fill(join(home, 'nowhere'));

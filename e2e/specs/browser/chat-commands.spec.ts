@@ -11,12 +11,14 @@ test('commands are completed by the keyboard', async ({ chat: page }) => {
   await page.keyboard.press('Escape');
   await expect(message(page)).toHaveValue('');
   await message(page).pressSequentially('/');
+  await expect(list.getByRole('option', { selected: true })).toBeVisible();
   await page.keyboard.press('ArrowDown');
   await expect(list.getByRole('option', { selected: true })).toContainText('/model');
   await page.keyboard.press('Escape');
   await expect(list).toBeHidden();
   await message(page).fill('');
   await message(page).pressSequentially('/ti');
+  await expect(list.getByRole('option', { selected: true })).toContainText('/title');
   await page.keyboard.press('Tab');
   await expect(message(page)).toHaveValue('/title ');
 });
@@ -40,6 +42,7 @@ test('title, model, tools, new, help, export do what they say', async ({ chat: p
   await sendMessage(page, '/model teacher-large');
   await expect(page.getByRole('button', { name: 'Model: teacher-large' })).toBeVisible();
   await sendMessage(page, '/tools disable terminal');
+  await expect(page.getByRole('heading', { name: /^Tools: / })).toBeVisible();
   await expect(page.getByRole('button', { name: /^Tools: / })).not.toHaveAccessibleName(/terminal/);
   await sendMessage(page, 'And now?');
   await expect.poll(() => fake.counts.chats).toBe(2);

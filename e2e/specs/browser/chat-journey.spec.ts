@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { callTool, gated, say, think, together } from '../../fakes/steps.ts';
 import { test } from '../../drivers/browser-mode.ts';
-import { chatTest, conversation, expect, message, sendMessage, session, sessions } from '../../fixtures/chats.ts';
+import { atRest, atWork, chatTest, conversation, expect, message, sendMessage, session, sessions } from '../../fixtures/chats.ts';
 
 // Bug: without any key there is nothing one can do, or what was said is not in the Library from its first message.
 test('a first chat needs no key, and is a trajectory in the Library', async ({ page }) => {
@@ -53,6 +53,7 @@ chatTest('Esc stops an answer, what was written stays, and the chat goes on', as
   fake.script(together(say(['The beginning', ' and never the end']), gated('never', 1)), say('Here again.'));
   await sendMessage(page, 'Tell me a long story');
   await expect(conversation(page).getByText('The beginning')).toBeVisible();
+  await atWork(page);
   await page.keyboard.press('Escape');
   await expect(conversation(page).getByText('Stopped.')).toBeVisible();
   await sendMessage(page, 'Still there?');
@@ -85,10 +86,11 @@ chatTest('messages wait while the agent works; they can be taken back, changed, 
 });
 
 // Bug: editing overwrites what was said, or one cannot get back to it.
-chatTest('a message said anew makes a branch, and both can be read', async ({ chat: page, fake }) => {
+chatTest('a message said anew makes a branch, and both can be read', async ({ chat: page, fake, mode }) => {
   fake.respond(({ lastUser }) => say(`You said: ${lastUser}`));
   await sendMessage(page, 'apples');
   await expect(conversation(page).getByText('You said: apples')).toBeVisible();
+  await atRest(mode);
   await conversation(page).getByText('apples', { exact: true }).hover();
   await conversation(page).getByRole('button', { name: 'Edit and send again' }).click();
   const edit = conversation(page).getByRole('textbox', { name: 'Edit and send again' });
@@ -96,23 +98,29 @@ chatTest('a message said anew makes a branch, and both can be read', async ({ ch
   await edit.press('Control+Enter');
   await expect(conversation(page).getByText('You said: pears')).toBeVisible();
   await expect(conversation(page).getByText('You said: apples')).toBeHidden();
+  await atRest(mode);
   await conversation(page).getByRole('button', { name: 'Previous version' }).click();
   await expect(conversation(page).getByText('You said: apples')).toBeVisible();
 });
 
 // Bug: a retry takes the old model, a fork changes the original, or undo loses the text.
-chatTest('answered again by another model, forked, and taken back', async ({ chat: page, fake }) => {
+chatTest('answered again by another model, forked, and taken back', async ({ chat: page, fake, mode }) => {
   fake.respond(({ body, lastUser }) => say(`${body.model} on ${lastUser}`));
   await sendMessage(page, 'tea');
   await expect(conversation(page).getByText('teacher-small on tea')).toBeVisible();
+  await atRest(mode);
   await sendMessage(page, '/retry teacher-large');
   await expect(conversation(page).getByText('teacher-large on tea')).toBeVisible();
+  await atRest(mode);
 
+  const original = page.url();
   await page.getByRole('button', { name: 'Fork', exact: true }).click();
+  await expect(page).not.toHaveURL(original);
   await expect(sessions(page).getByRole('link')).toHaveCount(2);
   await expect(conversation(page).getByText('teacher-large on tea')).toBeVisible();
   await sendMessage(page, 'coffee');
   await expect(conversation(page).getByText(/on coffee$/)).toBeVisible();
+  await atRest(mode);
   await sendMessage(page, '/undo');
   await expect(message(page)).toHaveValue('coffee');
   await expect(conversation(page).getByText(/on coffee$/)).toBeHidden();

@@ -40,6 +40,25 @@ function reading(page: Page): Promise<{ index: string; text: string; top: number
   });
 }
 
+/** Where one reads once nothing moves any more: rows are put right after they were measured, over several frames. */
+async function readingAtRest(page: Page): Promise<{ index: string; text: string; top: number }> {
+  await log(page).evaluate((list) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let last = '';
+    let same = 0;
+    const look = (): void => {
+      const now = `${list.scrollTop} ${list.scrollHeight} ${list.querySelector<HTMLElement>('[data-index]')?.dataset.index ?? ''}`;
+      same = now === last ? same + 1 : 0;
+      last = now;
+      if (same >= 10) resolve();
+      else requestAnimationFrame(look);
+    };
+    look();
+    return promise;
+  });
+  return await reading(page);
+}
+
 // Bug: a long chat opens at its beginning, holds all its messages as elements, or its first message cannot be reached.
 test('a chat of 5,000 messages opens at its end, and Home and End reach both ends', async ({ talk: page }) => {
   expect(await log(page).locator('[data-index]').count()).toBeLessThan(120);
@@ -56,9 +75,10 @@ test('what one reads stays where it is while older messages arrive', async ({ ta
   await log(page).hover();
   await page.mouse.wheel(0, -700);
   await expect(talk(page).getByRole('button', { name: 'To the end' })).toBeVisible();
-  const before = await reading(page);
+  await expect.poll(() => log(page).evaluate((list) => list.scrollHeight - list.clientHeight - list.scrollTop)).toBeGreaterThan(300);
+  const before = await readingAtRest(page);
   await expect(talk(page).locator('[aria-busy="true"]')).toHaveCount(0);
-  const after = await reading(page);
+  const after = await readingAtRest(page);
   expect(after.text).toBe(before.text);
   expect(Math.abs(after.top - before.top)).toBeLessThanOrEqual(1);
 });
@@ -67,12 +87,14 @@ test('what one reads stays where it is while older messages arrive', async ({ ta
 test('j and k go from message to message', async ({ talk: page }) => {
   await expect(talk(page).locator('[aria-busy="true"]')).toHaveCount(0);
   await log(page).focus();
+  await readingAtRest(page);
   const places: number[] = [];
   const press = async (key: string): Promise<void> => {
     await page.keyboard.press(key);
     const before = places.at(-1);
-    await expect.poll(async () => Number((await reading(page)).index)).not.toBe(before);
-    places.push(Number((await reading(page)).index));
+    let place = -1;
+    await expect.poll(async () => (place = Number((await readingAtRest(page)).index))).not.toBe(before);
+    places.push(place);
   };
   for (const key of ['k', 'k', 'k', 'k', 'j']) await press(key);
   const [, , third = 0, fourth = 0, back = 0] = places;

@@ -1,6 +1,15 @@
+import type { Page } from '@playwright/test';
 import { callTool, gated, say, together } from '../../fakes/steps.ts';
 import { watch } from '../../drivers/browser-mode.ts';
 import { chatTest as test, conversation, expect, message, newChat, sendMessage, session, sessions } from '../../fixtures/chats.ts';
+
+/** Opens a chat by its row and goes back to the row: the chat takes the focus once it is there. */
+async function openAndStay(page: Page, title: string): Promise<void> {
+  await session(page, title).click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(title);
+  await expect(message(page)).toBeFocused();
+  await session(page, title).focus();
+}
 
 // Bug: what was typed and not sent is gone after looking elsewhere, a reload, or a restart.
 test('a draft survives another chat, a reload, and a restart', async ({ chat: page, mode }) => {
@@ -72,8 +81,7 @@ test('chats are renamed, pinned, archived, deleted, and brought back', async ({ 
   await page.keyboard.press('Enter');
   await expect(session(page, 'Renamed chat')).toBeVisible();
 
-  await session(page, 'Renamed chat').click();
-  await session(page, 'Renamed chat').focus();
+  await openAndStay(page, 'Renamed chat');
   await page.keyboard.press('p');
   await expect(sessions(page).getByRole('heading', { name: 'Pinned' })).toBeVisible();
   await page.keyboard.press('p');
@@ -86,8 +94,7 @@ test('chats are renamed, pinned, archived, deleted, and brought back', async ({ 
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(session(page, 'Renamed chat')).toBeVisible();
 
-  await session(page, 'Renamed chat').click();
-  await session(page, 'Renamed chat').focus();
+  await openAndStay(page, 'Renamed chat');
   await page.keyboard.press('e');
   await expect(session(page, 'Renamed chat')).toBeHidden();
   await sessions(page).getByRole('button', { name: 'Show archived chats' }).click();

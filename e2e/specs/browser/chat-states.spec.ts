@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '../../../shared/contract/index.ts';
 import { callTool, fail, gated, say, think, together } from '../../fakes/steps.ts';
-import { chatTest as test, conversation, expect, message, sendMessage, session } from '../../fixtures/chats.ts';
+import { atRest, atWork, chatTest as test, conversation, expect, message, sendMessage, session } from '../../fixtures/chats.ts';
 
 async function openSession(client: Client): Promise<{ id: string; workspace: string }> {
   const id = (await client.chats.list({})).items[0]?.id ?? '';
@@ -17,6 +17,7 @@ test('files are put back after a look at the diff, and the going back is undone'
   const { workspace } = await openSession(await mode.client());
   const file = join(workspace, 'notes.txt');
   expect(readFileSync(file, 'utf8')).toContain('a line');
+  await atRest(mode);
   await sendMessage(page, '/rollback');
   const dialog = page.getByRole('dialog', { name: 'Put files back' });
   await expect(dialog.getByText('notes.txt').first()).toBeVisible();
@@ -63,8 +64,10 @@ test('a message that steered the agent is marked as such', async ({ chat: page, 
   fake.script(together(callTool('terminal', { command: 'echo one' }), gated('step')), say('Both done.'));
   await sendMessage(page, 'Begin');
   await fake.waitForChats(1);
+  await atWork(page);
   await message(page).fill('and mind the logs');
   await message(page).press('Alt+Enter');
+  await expect(page.getByRole('list', { name: 'Waiting messages' })).toContainText('before the next step');
   fake.release('step');
   await expect(conversation(page).getByText('Both done.')).toBeVisible();
   await expect(conversation(page).getByText('and mind the logs')).toBeVisible();

@@ -1,7 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../../drivers/browser-mode.ts';
 import { demoTest } from '../../fixtures/browser-homes.ts';
-import { trajectoryRows } from '../../fixtures/page.ts';
+import { command, trajectoryRows } from '../../fixtures/page.ts';
 
 /** Presses Tab until the element has the focus, as a person does who sees where the focus is. */
 async function tabTo(page: Page, target: Locator, most = 40): Promise<void> {
@@ -42,17 +42,6 @@ function lookOf(target: Locator): Promise<string> {
   });
 }
 
-/** Types a command into the palette and runs it. */
-async function command(page: Page, text: string): Promise<void> {
-  await page.keyboard.press('Control+k');
-  const palette = page.getByRole('dialog', { name: 'Commands' });
-  await expect(palette.getByRole('combobox')).toBeFocused();
-  await page.keyboard.type(text);
-  await expect(palette.getByRole('option', { selected: true })).toContainText(text);
-  await page.keyboard.press('Enter');
-  await expect(palette).toBeHidden();
-}
-
 // Bug: something on the way from prompts to an export can only be done with the mouse, or a step throws the focus away.
 test('a run is started, looked at and exported with the keyboard alone', async ({ page, home }) => {
   await expect(page.getByText('No trajectories yet')).toBeVisible();
@@ -78,6 +67,7 @@ test('a run is started, looked at and exported with the keyboard alone', async (
   const state = page.getByRole('main').getByRole('status').first();
   await expect(state).toHaveText('completed', { timeout: 40_000 });
 
+  await expect(page.getByRole('listbox', { name: 'Prompts' }).getByRole('option').first()).toContainText('slugify.py');
   await page.keyboard.press('j');
   await page.keyboard.press('k');
   await page.keyboard.press('Enter');

@@ -61,6 +61,7 @@ test('the demo run is watched to its end, and all counts agree', async ({ page, 
 
 // Bug: what the scripted model made looks like the work of a real one.
 demoTest('scripted work is marked as such on the run, in both lists and on the trajectory', async ({ page }) => {
+  await expect(trajectoryRows(page)).toHaveCount(16);
   for (const row of (await trajectoryRows(page).all()).slice(0, 5)) await expect(row).toContainText('scripted');
   await trajectoryRows(page).first().click();
   await expect(page.getByRole('region', { name: 'Trajectory', exact: true }).getByText('scripted', { exact: true })).toBeVisible();

@@ -11,6 +11,8 @@ const openMemory = async (page: Page): Promise<void> => {
   await expect(page.getByRole('heading', { name: 'Notes of the agent' })).toBeVisible();
 };
 const entries = (page: Page, section: 'Notes of the agent' | 'About you') => page.getByRole('region', { name: section, exact: true }).getByRole('listitem');
+/** The list may be new before the form has heard that it was saved, and keys are the form's until then. */
+const formClosed = (page: Page): Promise<void> => expect(page.getByRole('textbox', { name: /^(Edit|Add to)/ })).toHaveCount(0);
 const memoryFile = (home: string): string => join(home, 'memories', 'MEMORY.md');
 
 // Bug: what the agent learnt in one chat is not in the next, or nobody can see where an entry came from.
@@ -44,6 +46,7 @@ test('write, edit, find, prune and take back, by keyboard', async ({ chat: page,
     await page.getByRole('textbox', { name: 'Add to: Notes of the agent' }).fill(text);
     await page.keyboard.press('Control+Enter');
     await expect(entries(page, 'Notes of the agent').filter({ hasText: text })).toBeVisible();
+    await formClosed(page);
   }
   await page.keyboard.press('j');
   await page.keyboard.press('e');
@@ -52,13 +55,14 @@ test('write, edit, find, prune and take back, by keyboard', async ({ chat: page,
   await expect(entries(page, 'Notes of the agent').first()).toContainText('The port is 8080');
   await expect.poll(() => readFileSync(memoryFile(mode.home), 'utf8')).toBe('The port is 8080\n§\nUses pnpm\n§\nUses vim');
 
-  // the list may be new before the form has heard that it was saved, and keys are the form's until then
-  await expect(page.getByRole('textbox', { name: /^(Edit|Add to)/ })).toHaveCount(0);
+  await formClosed(page);
   await page.keyboard.press('/');
+  const search = page.getByRole('searchbox', { name: 'Search the memory' });
+  await expect(search).toBeFocused();
   await page.keyboard.type('uses');
   await expect(entries(page, 'Notes of the agent')).toHaveCount(2);
   await page.keyboard.press('Escape');
-  await page.getByRole('searchbox', { name: 'Search the memory' }).or(page.getByRole('textbox', { name: 'Search the memory' })).fill('');
+  await search.fill('');
   await page.keyboard.press('Tab');
   await page.getByRole('checkbox', { name: 'Select: Uses pnpm' }).check();
   await page.getByRole('checkbox', { name: 'Select: Uses vim' }).check();
@@ -122,7 +126,7 @@ test('the memory is set in Settings: off and on, its limits, with the reason whe
   await learning.getByRole('textbox', { name: 'Pause until a chat reads it anew, in minutes' }).fill('0');
   await learning.getByRole('checkbox', { name: 'earlier chats' }).press('Space');
   await expect.poll(async () => (await client.reviews.settings()).extraTools).toEqual(['session_search']);
-  expect(await client.memory.settings()).toMatchObject({ userLimit: 200, refreshIdleMinutes: 0 });
+  await expect.poll(() => client.memory.settings()).toMatchObject({ userLimit: 200, refreshIdleMinutes: 0 });
   await on.press('Space');
   await expect(on).not.toBeChecked();
   await expectAccessible(page, 'learning and memory in Settings');

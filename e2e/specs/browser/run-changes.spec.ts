@@ -4,7 +4,7 @@ import { expect, test as base } from '../../drivers/browser-mode.ts';
 import { type FakeModel, startFakeModel } from '../../fakes/fake-model.ts';
 import { say, think, together } from '../../fakes/steps.ts';
 import { expectAccessible } from '../../fixtures/axe.ts';
-import { goTo, runState } from '../../fixtures/page.ts';
+import { command, goTo, runState } from '../../fixtures/page.ts';
 import { outputFiles, runUntilEnd } from '../../fixtures/runs.ts';
 
 const test = base.extend<{ fake: FakeModel; datasetFile: string }>({
@@ -30,9 +30,7 @@ test('a finished run is scored again by other rules, without a model call', asyn
   await page.getByRole('link', { name: 'scored', exact: true }).click();
   const rewards = page.getByRole('region', { name: 'Rewards' });
   await expect(rewards.getByText('mean 0.5')).toBeVisible();
-  await page.keyboard.press('Control+k');
-  await page.getByPlaceholder('Go to a screen').fill('score again');
-  await page.keyboard.press('Enter');
+  await command(page, 'score again');
   const dialog = page.getByRole('dialog', { name: 'Score again' });
   await dialog.getByRole('combobox').fill('no such rule');
   await dialog.getByRole('combobox').press('Enter');

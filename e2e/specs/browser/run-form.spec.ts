@@ -103,7 +103,7 @@ test('a distribution is duplicated, changed, saved, used, deleted and brought ba
   await expect(page.getByRole('button', { name: 'half', exact: true })).toBeVisible();
   const client = await mode.client();
   const own = async () => (await client.distributions.list()).items.filter((one) => one.own).map(({ name, toolsets }) => ({ name, toolsets }));
-  expect(await own()).toEqual([{ name: 'half', toolsets: { terminal: 100 } }]);
+  await expect.poll(own).toEqual([{ name: 'half', toolsets: { terminal: 100 } }]);
 
   await page.getByRole('button', { name: 'Delete' }).click();
   await expect.poll(own).toEqual([]);

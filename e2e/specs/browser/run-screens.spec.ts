@@ -155,7 +155,7 @@ seededRunTest('a run of many thousand rollouts: grid, list, causes', async ({ pa
   await page.getByRole('link', { name: SEEDED_RUN }).click();
   const grid = page.locator('[data-grid]');
   await expect(page.getByRole('img', { name: '20000 prompts by state; the list below has the same' })).toBeVisible();
-  expect(await grid.evaluate((el) => [el.scrollHeight > el.clientHeight, (el.querySelector('canvas')?.clientHeight ?? 0) <= 220])).toEqual([true, true]);
+  await expect.poll(() => grid.evaluate((el) => [el.scrollHeight > el.clientHeight, (el.querySelector('canvas')?.clientHeight ?? 0) <= 220])).toEqual([true, true]);
   await grid.evaluate((el) => el.scrollTo({ top: el.scrollHeight }));
   await page.getByRole('img', { name: /^20000 prompts/ }).hover({ position: { x: 4, y: 4 } });
   await expect(page.getByText(/^#[34]\d{3}\.0 · /)).toBeVisible();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from '../../drivers/browser-mode.ts';
-import { conversation, message, sendMessage, session } from '../../fixtures/chats.ts';
+import { atRest, conversation, message, sendMessage, session } from '../../fixtures/chats.ts';
 import { jsonLines } from '../../fixtures/runs.ts';
 import { openSkillName, skillChatTest as test } from '../../fixtures/skills.ts';
 
@@ -49,6 +49,7 @@ test('a skill that was run is read below what was typed, goes with an edit, and 
   await fold.click();
   await expect(conversation(page).getByText('Call it QUOKKA.')).toBeVisible();
   await fold.click();
+  await atRest(mode);
   await conversation(page).getByText('/release-notes for version 2').hover();
   await conversation(page).getByRole('button', { name: 'Edit and send again' }).click();
   const edit = conversation(page).getByRole('textbox', { name: 'Edit and send again' });
@@ -56,6 +57,7 @@ test('a skill that was run is read below what was typed, goes with an edit, and 
   await edit.fill('/release-notes for version 3');
   await edit.press('Control+Enter');
   await expect(conversation(page).getByText('/release-notes for version 3')).toBeVisible();
+  await fake.waitForChats(2);
   await expect(conversation(page).getByText('Done.')).toBeVisible();
   const read = String(fake.chats[1]?.body.messages.at(-1)?.content);
   expect(read).toMatch(/^\/release-notes for version 3\n\n[^]*Call it QUOKKA\./);

@@ -22,6 +22,7 @@ test('skills are found by name, tag and text, and walked through by keys', async
   await expect(skillRow(page, 'bisect')).toBeVisible();
   await page.keyboard.press('Shift+G');
   await expect(openSkillName(page)).toHaveText('writing / release-notes');
+  await expect(editor(page)).toBeVisible();
   await page.keyboard.press('Enter');
   await expect(editor(page)).toBeFocused();
   await page.keyboard.press('Escape');
@@ -88,6 +89,7 @@ test('a file that changes on disk is taken over, or waits for a choice', async (
   await expect(dialog).toBeHidden();
   await expect(page.getByText('This file was changed by somebody else')).toBeHidden();
 
+  await expect(editor(page)).toBeFocused();
   await page.keyboard.insertText('Again.');
   writeFileSync(fileOf(home), REBASE.replace('porcupine', 'otter'));
   await page.getByRole('button', { name: 'Compare' }).click();
@@ -95,6 +97,7 @@ test('a file that changes on disk is taken over, or waits for a choice', async (
   await expect(editor(page)).toContainText('otter');
   await expect(editor(page)).not.toContainText('Again.');
   // What was given up is one step of undo away.
+  await expect(editor(page)).toBeFocused();
   await page.keyboard.press('Control+z');
   await expect(editor(page)).toContainText('Again.');
 });
@@ -192,7 +195,7 @@ test('a skill of the trash, or all of them, is deleted for good after a question
     await expect(skillRow(page, name)).toBeHidden();
   }
   const left = (): number => readdirSync(join(home, 'skills/.trash')).length;
-  expect(left()).toBe(3);
+  await expect.poll(left).toBe(3);
   const way = page.getByRole('button', { name: /^Trash/ });
   await way.click();
   const trash = page.getByRole('dialog', { name: 'Trash', exact: true });
@@ -213,11 +216,11 @@ test('a skill of the trash, or all of them, is deleted for good after a question
   await trash.getByRole('button', { name: 'Empty the trash' }).press('Enter');
   await page.getByRole('dialog', { name: 'Delete 2 skills for good?' }).getByRole('button', { name: 'Delete for good' }).press('Enter');
   await expect(trash.getByText('The trash is empty')).toBeVisible();
+  await expect(page.getByText('2 skills deleted for good')).toBeVisible();
   expect(left()).toBe(0);
   await expectAccessible(page, 'an empty trash');
   await page.keyboard.press('Escape');
   await expect(trash).toBeHidden();
-  await expect(page.getByText('2 skills deleted for good')).toBeVisible();
 });
 
 // Bug: only SKILL.md can be edited; a removed file cannot be had back.

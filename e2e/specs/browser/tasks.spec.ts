@@ -1,6 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { callTool, gated, say, together } from '../../fakes/steps.ts';
 import { expectAccessible } from '../../fixtures/axe.ts';
+import { command } from '../../fixtures/page.ts';
 import { chatTest as test, conversation, expect, message, sendMessage, sessions } from '../../fixtures/chats.ts';
 
 const statusLine = (page: Page): Locator => page.getByRole('contentinfo', { name: 'Status' });
@@ -45,9 +46,7 @@ test('/background gives a task away: the chat goes on, the status line shows it,
 // Bug: stopping from the tray stops nothing, or what was stopped or removed cannot be had back.
 test('by the keyboard: a task is started, stopped, gone on with, removed and brought back', async ({ chat: page, fake }) => {
   fake.script(together(say(['half ', 'an answer']), gated('never', 1)), say('the whole answer'));
-  await page.keyboard.press('Control+k');
-  await page.keyboard.type('show tasks');
-  await page.keyboard.press('Enter');
+  await command(page, 'show tasks');
   await expect(tray(page)).toContainText('No tasks');
   await tray(page).getByRole('textbox', { name: 'A task for the background' }).fill('count the stones');
   await page.keyboard.press('Enter');

@@ -33,8 +33,8 @@ function latinWords(page: Page): Promise<string[]> {
 
 async function expectChinese(page: Page, screen: string, data: string): Promise<void> {
   const dataWords = new Set(data.toLowerCase().match(/[a-z][a-z'’]{2,}/g));
-  const english = (await latinWords(page)).filter((word) => !ALLOWED.has(word.toLowerCase()) && !dataWords.has(word.toLowerCase()));
-  expect(english, `${screen}: words that are not Chinese`).toEqual([]);
+  const english = async (): Promise<string[]> => (await latinWords(page)).filter((word) => !ALLOWED.has(word.toLowerCase()) && !dataWords.has(word.toLowerCase()));
+  await expect.poll(english, `${screen}: words that are not Chinese`).toEqual([]);
 }
 
 // Bug: a text that was never translated, or that does not change with the language.
@@ -148,10 +148,10 @@ test.describe('in a window of 1024×640', () => {
         const main = page.getByRole('main');
         const primary = main.getByRole('button', { name: action }).or(main.getByRole('link', { name: action })).first();
         await expect(primary).toBeInViewport({ ratio: 1 });
-        const overflow = await page.evaluate(() => [document.documentElement, document.body, ...document.querySelectorAll('main, main > header, footer')]
+        const overflow = (): Promise<string[]> => page.evaluate(() => [document.documentElement, document.body, ...document.querySelectorAll('main, main > header, footer')]
           .filter((element) => element.scrollWidth > element.clientWidth + 1)
           .map((element) => `${element.tagName} ${element.scrollWidth} > ${element.clientWidth}`));
-        expect(overflow, hash).toEqual([]);
+        await expect.poll(overflow, hash).toEqual([]);
       }
     });
   }

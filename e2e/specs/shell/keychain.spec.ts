@@ -6,10 +6,10 @@ import { engineClient, firstPage } from './page.ts';
 const PLANTED = 'sk-planted-4f1c9e77b2';
 const PROVIDER = { name: 'Planted', baseUrl: 'http://127.0.0.1:9/v1', defaultModel: null, apiKey: PLANTED };
 
-/** Every file below `folder` that has `text` in it; Chromium's profile included. */
+/** Every file below `folder` that has `text` in it; Chromium's profile included, whose files come and go. */
 function filesWith(folder: string, text: string): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
-  return files.filter((file) => statSync(file).isFile() && readFileSync(file).includes(text));
+  return files.filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() && readFileSync(file).includes(text));
 }
 
 test('a key is kept by the keychain: nowhere in the home in the clear, and there after a restart', async ({ launch, driver }) => {

@@ -6,12 +6,9 @@ import type { Client } from '../../../shared/contract/index.ts';
 
 type Listener = (event: { data: unknown }) => void;
 
-/**
- * Asks for a port as the page does, keeps it from the page's own listener, and returns the engine's client over it.
- * Rejects when no port comes within `timeoutMs`.
- */
-export async function engineClient(page: Page, timeoutMs = 10_000): Promise<Client> {
-  const id = await takePort(page, timeoutMs);
+/** Asks for a port as the page does, keeps it from the page's own listener, and returns the engine's client over it. */
+export async function engineClient(page: Page): Promise<Client> {
+  const id = await takePort(page);
   const listeners: Listener[] = [];
   await page.exposeFunction(`specReceive${id}`, (data: string) => listeners.forEach((listener) => listener({ data })));
   await page.evaluate(`specPorts[${id}].onmessage = (event) => specReceive${id}(event.data)`);
@@ -46,10 +43,9 @@ export async function firstPage(shell: Pick<Shell, 'firstWindow'>): Promise<Page
 }
 
 /** Asks for a port from the page's own world and leaves it in `specPorts`; returns its index there. */
-export function takePort(page: Page, timeoutMs = 10_000): Promise<number> {
-  return page.evaluate<number>(`new Promise((resolve, reject) => {
+export function takePort(page: Page): Promise<number> {
+  return page.evaluate<number>(`new Promise((resolve) => {
     globalThis.specWaiting = resolve;
-    setTimeout(() => reject(new Error('No port came')), ${timeoutMs});
     postMessage({ type: 'talaria:connect' }, location.origin);
   })`);
 }

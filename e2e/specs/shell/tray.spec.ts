@@ -28,6 +28,8 @@ async function withTask(launch: () => Promise<Shell>): Promise<{ shell: Shell; i
   const shell = await launch();
   const page = await firstPage(shell);
   const client = await engineClient(page);
+  // else the model is asked for a title too, and the task may be told of by that
+  await client.preferences.update({ titles: false });
   const { providers } = await client.settings.saveProvider({ name: 'Teacher', baseUrl: fake.url, defaultModel: 'fake-model' });
   const provider = providers.find(({ name }) => name === 'Teacher')?.id ?? '';
   fake.script(together(say('the long answer'), gated('answer')));

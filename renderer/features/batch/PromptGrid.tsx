@@ -49,7 +49,8 @@ export function PromptGrid({ view, pages, onOpen }: { view: RunView; pages: Prom
 
   const indexAt = (event: { clientX: number; clientY: number }): number | null => {
     const rect = canvas.current?.getBoundingClientRect();
-    return rect ? layout.at(event.clientX - rect.left, event.clientY - rect.top + top) : null;
+    // where it is scrolled to now: what is drawn follows a moment later
+    return rect ? layout.at(event.clientX - rect.left, event.clientY - rect.top + (box.current?.scrollTop ?? 0)) : null;
   };
 
   const hovered = hover ? view.codes[hover.index] : undefined;

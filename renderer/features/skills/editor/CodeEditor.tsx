@@ -1,4 +1,4 @@
-import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { defaultKeymap, history, historyKeymap, isolateHistory } from '@codemirror/commands';
 import { bracketMatching } from '@codemirror/language';
 import { lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
@@ -111,7 +111,8 @@ export function CodeEditor({ initial, path, label, readOnly, notes, onChange, on
       const made = view.current;
       if (!made) return;
       const change = changeBetween(made.state.doc.toString(), text);
-      if (change) made.dispatch({ changes: change });
+      // a step of undo of its own, however soon it comes behind what was typed
+      if (change) made.dispatch({ changes: change, annotations: isolateHistory.of('full') });
     },
     apply: (changes) => view.current?.dispatch({ changes: [...changes] }),
     goTo: (line) => {
