@@ -46,7 +46,7 @@ test('the summary says causes, cost and reward', async () => {
 test.runIf(process.platform === 'linux')('an output folder that cannot be made leaves no run, and says to choose another', async () => {
   writeFileSync(join(dir, 'one.jsonl'), '{"prompt":"a"}\n');
   const started = await talaria(['batch', '--dataset_file=one.jsonl', '--run_name=nowhere', '--model=offline/demo', '--output_dir=/proc/nowhere']);
-  expect([started.code, started.err]).toEqual([1, expect.stringMatching(/hoose another output folder/) as string]);
+  expect([started.code, started.err]).toEqual([2, expect.stringMatching(/--output_dir: .*hoose another output folder/) as string]);
   expect(started.err).not.toMatch(/resume/i);
   expect((await talaria(['runs'])).out).not.toContain('nowhere');
 });

@@ -90,6 +90,8 @@ function NewTrial({ skill, above, onStarted, onClose }: { skill: TriedSkill; abo
   const [error, setError] = useState<unknown>(null);
   const form: TrialForm = { ...EMPTY_FORM, provider: likely?.provider ?? '', model: likely?.model ?? '', ...typed };
   const asked = specOf(skill.id, form);
+  // until the model is known, that there is none says nothing
+  const answers = tried && likely !== null;
   const start = async (): Promise<void> => {
     setTried(true);
     if (!('spec' in asked)) return;
@@ -119,7 +121,7 @@ function NewTrial({ skill, above, onStarted, onClose }: { skill: TriedSkill; abo
       }
     >
       {above}
-      <TrialFormView skill={skill} form={form} onChange={(change) => setTyped({ ...typed, ...change })} tried={tried} error={error} />
+      <TrialFormView skill={skill} form={form} onChange={(change) => setTyped({ ...typed, ...change })} tried={answers} error={error} />
     </Dialog>
   );
 }
