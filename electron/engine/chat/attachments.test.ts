@@ -2,30 +2,21 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type FakeModel, startFakeModel } from '../../../e2e/fakes/fake-model.ts';
+import { describe, expect, test } from 'vitest';
+import type { FakeModel } from '../../../e2e/fakes/fake-model.ts';
 import { say } from '../../../e2e/fakes/steps.ts';
 import { typedText } from '#shared/attached.ts';
 import type { Attachment } from '#shared/trajectory.ts';
-import { type ChatGround, FAKE, idle, openChats, testHome } from './testing.ts';
+import { type ChatGround, eachWithChats, FAKE, idle, openChats, type TestHome } from './testing.ts';
 
 const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
 const MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
 
 let fake: FakeModel;
-let home: ReturnType<typeof testHome>;
+let home: TestHome;
 let t: ChatGround;
-beforeEach(async () => {
-  fake = await startFakeModel();
-  home = testHome();
-  t = await openChats(home.home, fake.url);
-});
-afterEach(async () => {
-  await t.close();
-  await fake.close();
-  home.remove();
-});
+eachWithChats((ground) => ({ fake, home, t } = ground), () => t);
 
 async function give(bytes: Buffer, name: string, mime = 'text/csv'): Promise<Attachment> {
   let uploadId: string | undefined;

@@ -1,27 +1,17 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sql } from 'kysely';
-import { type FakeModel, startFakeModel } from '../../../e2e/fakes/fake-model.ts';
+import type { FakeModel } from '../../../e2e/fakes/fake-model.ts';
 import { callTool, gated, say, together } from '../../../e2e/fakes/steps.ts';
 import type { SessionState } from '#shared/contract/chats.ts';
 import { sqlFor } from '../store/database.ts';
 import { getDetail, listTrajectories } from '../trajectories/query.ts';
 import { TrajectoryRecorder } from '../trajectories/record.ts';
 import { wholeHistory } from './history.ts';
-import { type ChatGround, FAKE, openChats, testHome } from './testing.ts';
+import { type ChatGround, eachWithChats, FAKE } from './testing.ts';
 
 let fake: FakeModel;
-let home: ReturnType<typeof testHome>;
 let t: ChatGround;
-beforeEach(async () => {
-  fake = await startFakeModel();
-  home = testHome();
-  t = await openChats(home.home, fake.url);
-});
-afterEach(async () => {
-  await t.close();
-  await fake.close();
-  home.remove();
-});
+eachWithChats((ground) => ({ fake, t } = ground), () => t);
 
 const said = (id: string) => t.messages(id).filter((m) => m.role !== 'system').map((m) => m.content);
 const rests = (tip: string | null) => (s: SessionState) => s.session.state === 'idle' && s.session.exitReason !== null && s.tip === tip;

@@ -1,23 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type FakeModel, startFakeModel } from '../../../e2e/fakes/fake-model.ts';
+import { describe, expect, test } from 'vitest';
+import type { FakeModel } from '../../../e2e/fakes/fake-model.ts';
 import { callTool, callTools, cutAfter, drop, fail, hangAfter, say, together, toolCall } from '../../../e2e/fakes/steps.ts';
 import type { Message } from '#shared/trajectory.ts';
 import { realSleep } from '../model/sleep.ts';
-import { type ChatGround, FAKE, idle, openChats, testHome } from './testing.ts';
+import { type ChatGround, eachWithChats, FAKE, idle, openChats, type TestHome } from './testing.ts';
 
 let fake: FakeModel;
-let home: ReturnType<typeof testHome>;
+let home: TestHome;
 let t: ChatGround;
-beforeEach(async () => {
-  fake = await startFakeModel();
-  home = testHome();
-  t = await openChats(home.home, fake.url);
-});
-afterEach(async () => {
-  await t.close();
-  await fake.close();
-  home.remove();
-});
+eachWithChats((ground) => ({ fake, home, t } = ground), () => t);
 
 const chat = () => t.chats.create(FAKE).session.id;
 const send = (id: string, text: string) => t.chats.send({ id, text, attachments: [], whenBusy: 'queue' });

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
+import { type FakeModel, startFakeModel } from '../../../e2e/fakes/fake-model.ts';
 import type { SessionState } from '#shared/contract/chats.ts';
 import type { StoredMessage } from '#shared/trajectory.ts';
 import { listModels, testEndpoint } from '../model/probe.ts';
@@ -27,8 +29,13 @@ import { ChatService } from './service.ts';
 /** The provider of the fake model server in tests. */
 export const FAKE = { provider: 'fake', model: 'fake-model' };
 
+export interface TestHome {
+  home: string;
+  remove(): void;
+}
+
 /** A folder for a home; the caller removes it. */
-export function testHome(): { home: string; remove(): void } {
+export function testHome(): TestHome {
   const home = mkdtempSync(join(tmpdir(), 'talaria-chat-'));
   return { home, remove: () => rmSync(home, { recursive: true, force: true }) };
 }
@@ -92,3 +99,22 @@ export async function openChats(home: string, baseUrl: string, options: { now?: 
 
 /** The turn has ended. */
 export const idle = (state: SessionState): boolean => state.session.state === 'idle' && state.session.exitReason !== null;
+
+/**
+ * Gives each test of a file a model, a home and its chats, and ends them after it.
+ * @param current the chats at the end of a test, which may have opened them anew
+ */
+export function eachWithChats(take: (ground: { fake: FakeModel; home: TestHome; t: ChatGround }) => void, current: () => ChatGround): void {
+  let fake: FakeModel;
+  let home: TestHome;
+  beforeEach(async () => {
+    fake = await startFakeModel();
+    home = testHome();
+    take({ fake, home, t: await openChats(home.home, fake.url) });
+  });
+  afterEach(async () => {
+    await current().close();
+    await fake.close();
+    home.remove();
+  });
+}

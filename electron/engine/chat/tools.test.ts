@@ -1,26 +1,16 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type FakeModel, startFakeModel } from '../../../e2e/fakes/fake-model.ts';
+import { describe, expect, test } from 'vitest';
+import type { FakeModel } from '../../../e2e/fakes/fake-model.ts';
 import { callTool, callTools, gated, say, think, together, toolCall } from '../../../e2e/fakes/steps.ts';
 import type { LiveEvent } from '#shared/contract/trajectories.ts';
 import { getDetail } from '../trajectories/query.ts';
-import { type ChatGround, FAKE, idle, openChats, testHome } from './testing.ts';
+import { type ChatGround, eachWithChats, FAKE, idle } from './testing.ts';
 
 let fake: FakeModel;
-let home: ReturnType<typeof testHome>;
 let t: ChatGround;
-beforeEach(async () => {
-  fake = await startFakeModel();
-  home = testHome();
-  t = await openChats(home.home, fake.url);
-});
-afterEach(async () => {
-  await t.close();
-  await fake.close();
-  home.remove();
-});
+eachWithChats((ground) => ({ fake, t } = ground), () => t);
 
 const chat = (settings = {}) => t.chats.create({ ...FAKE, ...settings }).session.id;
 const send = (id: string, text: string) => t.chats.send({ id, text, attachments: [], whenBusy: 'queue' });

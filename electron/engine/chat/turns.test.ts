@@ -1,24 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type FakeModel, startFakeModel } from '../../../e2e/fakes/fake-model.ts';
+import { describe, expect, test } from 'vitest';
+import type { FakeModel } from '../../../e2e/fakes/fake-model.ts';
 import { callTool, fail, gated, say, together } from '../../../e2e/fakes/steps.ts';
 import { getDetail } from '../trajectories/query.ts';
-import { type ChatGround, FAKE, idle, openChats, testHome } from './testing.ts';
+import { type ChatGround, eachWithChats, FAKE, idle, type TestHome } from './testing.ts';
 
 let fake: FakeModel;
-let home: ReturnType<typeof testHome>;
+let home: TestHome;
 let t: ChatGround;
-beforeEach(async () => {
-  fake = await startFakeModel();
-  home = testHome();
-  t = await openChats(home.home, fake.url);
-});
-afterEach(async () => {
-  await t.close();
-  await fake.close();
-  home.remove();
-});
+eachWithChats((ground) => ({ fake, home, t } = ground), () => t);
 
 const chat = (settings: Parameters<ChatGround['chats']['create']>[0] = {}) => t.chats.create({ ...FAKE, ...settings }).session.id;
 const shown = (id: string) => t.messages(id).filter((m) => m.role !== 'system').map((m) => `${m.role}: ${m.content}`);
